@@ -129,12 +129,18 @@ double search_share(const TuneSummary& summary) {
   return summary.seconds > 0 ? summary.report.seconds.searching() / summary.seconds : 0;
 }
 
-/// Getting ready: the reference, inputs, workers and the runtime. "Searching" is all that is neither of the others.
+/// The reference, inputs, workers and the runtime.
+double setup_seconds(const TuneSummary& summary) {
+  return summary.seconds - summary.steps_seconds - summary.report.seconds.total;
+}
+
+/// "Searching" is all that is neither of the others.
 std::string time_text(const TuneSummary& summary) {
   const auto& seconds = summary.report.seconds;
+  const auto steps = summary.steps_seconds > 0 ? fmt::format("{:.1f} its steps, ", summary.steps_seconds) : "";
   return fmt::format(
-      "{:.1f} s: {:.1f} getting ready, {:.1f} building and timing candidates, {:.1f} finals, {:.1f} searching ({})",
-      summary.seconds, summary.seconds - seconds.total, seconds.measuring, seconds.finals, seconds.searching(),
+      "{:.1f} s: {}{:.1f} getting ready, {:.1f} building and timing candidates, {:.1f} finals, {:.1f} searching ({})",
+      summary.seconds, steps, setup_seconds(summary), seconds.measuring, seconds.finals, seconds.searching(),
       base::format_percent(search_share(summary)));
 }
 
@@ -294,7 +300,8 @@ nlohmann::json summary_json(const TuneSummary& summary) {
                       {"outcomes", outcomes},
                       {"seconds", summary.seconds},
                       {"disturbed_trials", report.disturbed},
-                      {"setup_seconds", summary.seconds - report.seconds.total},
+                      {"steps_seconds", summary.steps_seconds},
+                      {"setup_seconds", setup_seconds(summary)},
                       {"search_seconds", report.seconds.searching()},
                       {"search_share", search_share(summary)},
                       {"measure_seconds", report.seconds.measuring},

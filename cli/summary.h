@@ -17,7 +17,8 @@ struct TuneSummary {
   const codegen::Target& target;
   const search::TuneReport& report;
   uint64_t seed = 0;
-  double seconds = 0;  // of the whole invocation
+  double seconds = 0;        // of the whole invocation
+  double steps_seconds = 0;  // Tuned::steps_seconds
   std::string session, database;
   std::vector<std::string> reproducers = {};        // Tuned::reproducers
   std::optional<double> written_ns = std::nullopt;  // Tuned::written_ns

@@ -160,6 +160,7 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
                             report,
                             tuned->seed,
                             search::now_seconds() - began,
+                            tuned->steps_seconds,
                             tuned->session,
                             tuned->database,
                             tuned->reproducers,

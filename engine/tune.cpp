@@ -41,8 +41,11 @@ Result<Tuned> tune(const Task& task, const Session& session, const Watch& watch)
     return {};
   };
   const auto tune_form = [&](const Workload& form, const TuningRequest& request, Watch own) -> Result<Tuned> {
+    const double began = own.began;
     TILE_TUNE_TRY(rest, tune_steps(form, task.target, request, own, session, tune_step));
-    return tune_whole(form, task.small_variant, rest, own);
+    auto tuned = tune_whole(form, task.small_variant, rest, own);
+    if (tuned) tuned->steps_seconds = own.began - began;
+    return tuned;
   };
   return tune_forms(task.workload, task.request, watch, session.report, tune_form);
 }

@@ -18,9 +18,9 @@ namespace {
 
 namespace costs = codegen::costs;
 
-/// By what is known for the session's target, if there is one.
+/// By what is known for the session's target, if there is one. Deterministic sums have one order, whatever is known.
 std::optional<Workload> ordered_by_session(const Workload& written, const ir::Program& bound, const Session& session) {
-  if (!bound.free_order) return std::nullopt;
+  if (!bound.free_order || session.settings.deterministic) return std::nullopt;
   const auto target = session.explained_target();
   if (!target) return std::nullopt;
   auto stack = readable_databases(session);

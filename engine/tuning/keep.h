@@ -18,6 +18,7 @@ struct Tuned {
   std::vector<std::string>
       reproducers;  // folders that make failures of this session happen again (records/quarantine.h)
   std::optional<double> written_ns = std::nullopt;  // of the form as written, where it was searched, too
+  double steps_seconds = 0;                         // of searching its steps before
 };
 
 /// Ends the session of `store` with the finals of the search, the winner of which is the best known from now on. A form

@@ -54,12 +54,12 @@ engine::Workload workload() {
 
 std::string text_of(const search::TuneReport& report) {
   const engine::Workload program = workload();
-  return summary_text({program, {}, report, 0, 0, "", ""});
+  return summary_text({program, {}, report, 0, 0, 0, "", ""});
 }
 
 nlohmann::json json_of(const search::TuneReport& report) {
   const engine::Workload program = workload();
-  return summary_json({program, {}, report, 0, 0, "", ""});
+  return summary_json({program, {}, report, 0, 0, 0, "", ""});
 }
 
 }  // namespace
@@ -152,4 +152,15 @@ TEST_CASE("what is true of the machine is told once a command, whoever finds it 
   CHECK(notices == std::vector<std::string>{"waiting 0 s"});
   engine::plain_onlooker(report).warn("another");
   CHECK(warnings.size() == 2);
+}
+
+TEST_CASE("what was spent on a network's steps is told apart") {
+  const engine::Workload program = workload();
+  auto report = report_of(measured(1000, 1, 1, 1), kDefaultWon);
+  report.seconds = {10, 6, 1, 2};
+  const TuneSummary alone{program, {}, report, 0, 12, 0, "", ""}, network{program, {}, report, 0, 27, 15, "", ""};
+  CHECK_THAT(summary_text(alone), Contains("12.0 s: 2.0 getting ready, 6.0 building"));
+  CHECK_THAT(summary_text(network), Contains("27.0 s: 15.0 its steps, 2.0 getting ready, 6.0 building"));
+  CHECK(summary_json(network)["steps_seconds"] == 15);
+  CHECK(summary_json(network)["setup_seconds"] == 2);
 }
