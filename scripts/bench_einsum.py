@@ -19,7 +19,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from benchmark import einsums, environment  # noqa: E402
+from benchmark import einsum_document, einsums, environment  # noqa: E402
 
 
 def arguments():
@@ -32,6 +32,8 @@ def arguments():
     parser.add_argument("--most", type=int, default=10**9, metavar="N", help="measure so many and end")
     parser.add_argument("--networks", action="store_true", help="networks in place of einsums")
     parser.add_argument("--output", default=str(ROOT / "out" / "bench-einsum.jsonl"), metavar="FILE")
+    parser.add_argument("--document", nargs=3, metavar=("FILE", "NETWORKS", "ABOUT"),
+                        help="measure nothing: write FILE from --output, that of the networks, and a few words")
     parser.add_argument("--here", action="store_true", help="with this interpreter's libraries")
     parser.add_argument("--environment", default=str(ROOT / ".venv-bench"), metavar="DIR")
     return parser.parse_args()
@@ -121,7 +123,7 @@ def measure(options):
 
     path = pathlib.Path(options.output)
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    rows = rows_of(path) if path.exists() else []
     done, new = {row["name"] for row in rows}, 0
     for name, subscripts, make, order, more in work(options):
         if name in done or new == options.most:
@@ -143,29 +145,31 @@ def measure(options):
     summarize(rows)
 
 
-def best_of(row):
-    """Who is the fastest of the others, and how many times faster ours is."""
-    others = {who: entry["ratio"] for who, entry in row["entries"].items() if who != "tile-tune"}
-    who = min(others, key=others.get)
-    return who, others[who]
-
-
 def line_of(row):
-    who, ratio = best_of(row)
+    who, ratio = einsum_document.best_of(row)
     entry = row["entries"]
     return (f"{row['name']:30} {'x'.join(map(str, row['shapes'][0])):>16} {entry['tile-tune']['us']:10.1f} us"
             f" {ratio:7.2f} ({entry[who]['quartiles'][0]:.2f} to {entry[who]['quartiles'][1]:.2f}) of {who}")
 
 
 def summarize(rows):
-    ratios = [best_of(row)[1] for row in rows]
+    ratios = [einsum_document.best_of(row)[1] for row in rows]
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         print(f"{len(ratios)}: geometric mean {mean:.2f}, least {min(ratios):.2f}, {sum(r < 0.9 for r in ratios)} below 0.9")
 
 
+def rows_of(path):
+    return [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
+
+
 def main():
     options = arguments()
+    if options.document:
+        file, networks, about = options.document
+        text = einsum_document.document(rows_of(options.output), rows_of(networks), about)
+        pathlib.Path(file).write_text(text, encoding="utf-8")
+        return
     if not options.here:
         python = environment.python(options.environment, ROOT / "scripts" / "bench-requirements.txt",
                                     "numpy, PyTorch and JAX (6 GB)")
