@@ -113,7 +113,7 @@ auto random_float(std::mt19937_64& engine, FloatRange range, const Round& round)
 }
 
 /// More numbers than these are drawn no more but repeat: 2^22 - 3 is a prime, so that no row or tile begins where
-/// another does. Of 2^28 numbers that saves 2.4 s of 2.5 (Zen 4, 2026-11-26).
+/// another does. Of 2^28 numbers that saves 2.4 s of 2.6 (Zen 4, 2026-11-26).
 constexpr int64_t kDrawn = (int64_t{1} << 22) - 3;
 
 void repeat_drawn(std::byte* data, int64_t count, size_t size) {
