@@ -328,6 +328,9 @@ class Kernel::Impl : public std::enable_shared_from_this<Kernel::Impl> {
       return fail(ErrorClass::Mismatch, "array-count",
                   fmt::format("{} takes {} inputs and {} outputs, not {} and {}", symbolic.name, symbolic.inputs.size(),
                               symbolic.outputs.size(), inputs.size(), outputs.size()));
+    // Nobody waits for a kernel that cannot be called.
+    if (inputs.size() + outputs.size() > kMostArguments)
+      return too_many_arguments(symbolic.name, inputs.size() + outputs.size());
     Arrays named;
     for (size_t i = 0; i < inputs.size(); ++i) named[name_of(symbolic.inputs[i])] = inputs[i];
     for (size_t i = 0; i < outputs.size(); ++i) named[name_of(symbolic.outputs[i])] = outputs[i];

@@ -10,9 +10,6 @@
 namespace tile_tune::engine {
 namespace {
 
-// What a call holds on its stack: argument descriptors of 56 bytes. Programs of the test suites have 9 at most.
-constexpr size_t kMostArguments = 64;
-
 /// Of what kernels call to say that a buffer is none of theirs, which ours always are.
 int internal_error() { return TILE_TUNE_ERROR_INTERNAL; }
 
@@ -112,10 +109,13 @@ Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::at(std::span<const Arr
   return kernel;
 }
 
+tl::unexpected<Diagnostic> too_many_arguments(const std::string& program, size_t arguments) {
+  return failure("too-many-arguments",
+                 fmt::format("{} has {} arguments; a kernel takes {}", program, arguments, kMostArguments));
+}
+
 Result<void> LoadedKernel::prepare() {
-  if (image_.arguments.size() > kMostArguments)
-    return failure("too-many-arguments", fmt::format("{} has {} arguments; a kernel takes {}", image_.program,
-                                                     image_.arguments.size(), kMostArguments));
+  if (image_.arguments.size() > kMostArguments) return too_many_arguments(image_.program, image_.arguments.size());
   inputs_.resize(static_cast<size_t>(image_.inputs));
   outputs_.resize(static_cast<size_t>(image_.outputs));
   signature_.resize(inputs_.size() + outputs_.size());

@@ -15,6 +15,11 @@
 
 namespace tile_tune::engine {
 
+/// Of a kernel, with the outputs of its checks. A call holds a descriptor of 56 bytes for each on its stack; networks
+/// of 200 tensors are in use.
+inline constexpr size_t kMostArguments = 256;
+tl::unexpected<Diagnostic> too_many_arguments(const std::string& program, size_t arguments);
+
 class LoadedKernel {
  public:
   /// Codes: object-not-loaded, too-many-arguments.

@@ -294,6 +294,8 @@ Expected<void> contract(std::string_view subscripts, std::vector<Array> operands
   contraction.conjugate = std::move(conjugate);
   contraction.has_order = plan::has_groups(contraction.notation.order);
   if (!options.path.empty()) {
+    if (contraction.has_order)
+      return Error{"bad-path", "einsum: its parentheses fix an order already", "give a path or parentheses", "einsum"};
     const auto order = order_of_path(options.path, count);
     if (!order) return order.error();
     contraction.notation.order = group_of(*order, count);

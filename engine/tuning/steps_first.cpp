@@ -26,6 +26,7 @@ std::optional<TuningRequest> request_of(const NetworkStep& step, double share, c
   const search::Budget budget = wanted_budget(request);
   TuningRequest own = request;
   own.seeds.clear();
+  own.may_begin = true;
   if (budget.trials) own.trials = static_cast<int>(std::lround(share * *budget.trials));
   if (budget.seconds) own.seconds = share * *budget.seconds;
   if (own.trials && *own.trials < kLeastTrials) return std::nullopt;
@@ -53,7 +54,7 @@ Result<std::vector<NetworkStep>> untuned_steps(const Workload& network, const co
 
 Result<TuningRequest> tune_steps(const Workload& network, const codegen::Target& target, const TuningRequest& request,
                                  Watch& watch, const Session& session, const TuneStep& tune) {
-  if (request.resume) return request;
+  if (has_stored_budget(request)) return request;
   TILE_TUNE_TRY(steps, untuned_steps(network, target, session));
   const search::Budget budget = wanted_budget(request);
   const search::Deadline end = budget.seconds ? search::Deadline{watch.began + *budget.seconds} : search::Deadline{};

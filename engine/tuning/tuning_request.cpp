@@ -13,9 +13,6 @@ namespace {
 
 constexpr double kDefaultSeconds = 60;
 
-/// Goes on with what an unfinished session has left.
-bool has_stored_budget(const TuningRequest& request) { return request.resume && !request.trials && !request.seconds; }
-
 /// What the form as written is searched with; nullopt where that is too little to learn anything.
 std::optional<TuningRequest> request_as_written(const Workload& workload, const TuningRequest& request) {
   const search::Budget budget = wanted_budget(request);
@@ -40,6 +37,8 @@ TuningRequest request_without(const TuningRequest& own, TuningRequest request) {
 }
 
 }  // namespace
+
+bool has_stored_budget(const TuningRequest& request) { return request.resume && !request.trials && !request.seconds; }
 
 search::Budget wanted_budget(const TuningRequest& request) {
   if (request.trials || request.seconds) return {request.trials, request.seconds};

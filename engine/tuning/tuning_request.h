@@ -29,6 +29,9 @@ struct TuningRequest {
 /// Less is spent on starting worker processes and on the reference.
 constexpr double kLeastSearchSeconds = 2;
 
+/// Goes on with what an unfinished session has left.
+bool has_stored_budget(const TuningRequest& request);
+
 /// What the search will stop at.
 search::Budget wanted_budget(const TuningRequest& request);
 /// Of the whole search; infinite where trials alone count, or where what an unfinished session has left does.

@@ -65,7 +65,10 @@ Value arithmetic(const Operation& operation, const Value& a, const Value& b) {
       // A part is the difference of two products, each rounded: half an ulp of both and of the difference.
       const double magnitude = std::max(std::abs(a.real * b.real) + std::abs(a.imaginary * b.imaginary),
                                         std::abs(a.real * b.imaginary) + std::abs(a.imaginary * b.real));
-      return rounded(operation, complex_product(a, b), magnitude);
+      Value product = rounded(operation, complex_product(a, b), magnitude);
+      // A kernel may leave out what the imaginary part, 0, of a real factor is multiplied by.
+      if (operation.by_real && !(is_finite(a) && is_finite(b))) product.also |= kInfinities | kNotANumber;
+      return product;
     }
     case Op::Div:
       return quotient(operation, a, b);

@@ -1,5 +1,6 @@
 #include "frontend/reference/plan.h"
 
+#include <algorithm>
 #include <map>
 
 #include "frontend/ir/domain.h"
@@ -249,6 +250,11 @@ class Planner {
       node.arguments[i] =
           selects ? add_branch(*call.arguments[i], {node.arguments[0], i == 1}) : add(*call.arguments[i]);
     node.operation = make_operation(call.op, call.arguments.back()->type, type);
+    node.operation.by_real = call.op == ir::Op::Mul && is_complex(type) &&
+                             std::any_of(call.arguments.begin(), call.arguments.end(), [](const ir::ExprPtr& argument) {
+                               const auto* cast = std::get_if<ir::Cast>(&argument->node);
+                               return cast && !is_complex(cast->argument->type);
+                             });
     return node;
   }
 

@@ -379,6 +379,10 @@ Value apply_real(const Operation& operation, const Value& a, const Value& b, con
   if (a.also | b.also | c.also) admit_outcomes(operation, a, b, c, result);
   if (operation.precision.largest > 0 && (operation.ulps > 0 || result.error > 0))
     result.also |= outside_range(operation.precision, result.real, result.error);
+  // 0 by a number whose sign its error leaves open.
+  const auto has_either_sign = [](const Value& factor) { return is_uncertain(factor.real, factor.error); };
+  if (operation.op == Op::Mul && result.real == 0 && (has_either_sign(a) || has_either_sign(b)))
+    result.also |= kOtherZero;
   return result;
 }
 

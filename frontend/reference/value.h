@@ -32,6 +32,7 @@ struct Operation {
   bool complex = false;         // is_complex(operands)
   Precision precision;          // of the result
   double ulps = 0;              // rounding of this operation
+  bool by_real = false;         // a complex product one of whose factors is a real number
 };
 
 Operation make_operation(ir::Op op, DType operands, DType result);

@@ -132,6 +132,7 @@ Expected<ForeignTensor> ForeignTensor::make(const dlpack::TensorData& data, bool
 }
 
 Expected<ForeignTensor> ForeignTensor::take(dlpack::ManagedTensorVersioned* managed) {
+  if (!managed) return errors::null_data("take");
   // Of another major version nothing but the version and the deleter may be read.
   if (managed->version.major != kMajorVersion)
     return Error{"dlpack-version",
@@ -148,6 +149,7 @@ Expected<ForeignTensor> ForeignTensor::take(dlpack::ManagedTensorVersioned* mana
 }
 
 Expected<ForeignTensor> ForeignTensor::take(dlpack::ManagedTensor* managed) {
+  if (!managed) return errors::null_data("take");
   auto foreign = make(managed->data, false);
   if (foreign)
     foreign->owner_ = std::shared_ptr<void>(managed, [managed](void*) {

@@ -3,6 +3,7 @@
 #include <tile_tune/einsum_call.h>
 #include <tile_tune/tensor_einsum.h>
 
+#include <cmath>
 #include <complex>
 #include <filesystem>
 #include <limits>
@@ -268,6 +269,7 @@ TEST_CASE("a path gives the order, and its mistakes are told") {
   CHECK(values_of(engine::einsum("ij,jk,kl->il", views, {.path = {{1, 2}, {0, 1}}})) == expected);
   CHECK(values_of(engine::einsum("ij,jk,kl->il", views, {.path = {{0, 2}, {0, 1}}})) == expected);  // an outer product
   CHECK(engine::einsum("ij,jk,kl->il", views, {.path = {{0, 1}}}).error().code == "bad-path");
+  CHECK(engine::einsum("(ij,jk),kl->il", views, {.path = {{0, 1}, {0, 1}}}).error().code == "bad-path");
   CHECK(engine::einsum("ij,jk,kl->il", views, {.path = {{0, 3}, {0, 1}}}).error().numbers ==
         std::vector<int64_t>{0, 0, 3, 3});
   auto output = tensor::Tensor::zeros(DType::F64, {3, 5});
@@ -275,6 +277,21 @@ TEST_CASE("a path gives the order, and its mistakes are told") {
   Numbers negative = expected;
   for (auto& number : negative) number = -number;
   CHECK(numbers_of(*output->view()) == negative);
+}
+
+TEST_CASE("seventy operands are contracted, and what no kernel takes is refused before one is made") {
+  const TensorKernels kernels;
+  const tensor::Tensor two = [] {
+    auto made = tensor::Tensor::zeros(DType::F64, {});
+    (*made->elements<double>())[0] = 2;
+    return std::move(*made);
+  }();
+  const auto product_of = [&](size_t count) {
+    const std::vector views(count, *two.view());
+    return engine::einsum(std::string(count - 1, ',') + "->", views);
+  };
+  CHECK(values_of(product_of(70)) == Numbers{std::ldexp(1.0, 70)});
+  CHECK(product_of(256).error().code == "too-many-arguments");
 }
 
 TEST_CASE("a limit of memory is kept by slices, which give the same") {

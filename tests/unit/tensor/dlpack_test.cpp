@@ -43,6 +43,12 @@ std::vector<float> read(const tensor::TensorView& view) {
 
 }  // namespace
 
+TEST_CASE("No tensor of another library is an error") {
+  CHECK(tensor::ForeignTensor::take(static_cast<tensor::dlpack::ManagedTensor*>(nullptr)).error().code == "null-data");
+  CHECK(tensor::ForeignTensor::take(static_cast<tensor::dlpack::ManagedTensorVersioned*>(nullptr)).error().code ==
+        "null-data");
+}
+
 TEST_CASE("Another library's tensor is taken as it lies, and given back once") {
   deleted = 0;
   Foreign foreign;
