@@ -159,6 +159,7 @@ bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && sta
 // x * y1 + x * y2 LLVM makes x * (y1 + y2) then, which is infinite instead of no number where x is infinite and the
 // others have two signs.
 bool Terms::repeats_operand() const {
+  if (!is_sum()) return false;
   const Loops& loops = stage_.loops;
   return std::any_of(loops.operands.begin(), loops.operands.end(), [&](const Operand& operand) {
     const auto& tensor = program_.tensors[static_cast<size_t>(operand.tensor)];

@@ -36,6 +36,10 @@ class Terms {
   /// are computed from the nearest index and thrown away, so that no read leaves its tensor.
   std::vector<Halide::Expr> index_values(const std::vector<Halide::Expr>& reduction) const;
 
+  /// A sum has several terms with one element of a tensor whose elements overlap: products and, but in lanes, sums have
+  /// to be strict.
+  bool repeats_operand() const;
+
   /// Constants of the IR where they are numbers, else expressions over the runtime sizes.
   Halide::Expr extent_of(int tensor, size_t dimension) const;
 
@@ -53,7 +57,6 @@ class Terms {
   Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const std::vector<Halide::Expr>& of_row,
                         const ReadOperand& read_operand) const;
   bool is_sum() const;
-  bool repeats_operand() const;
   std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;
   std::optional<Values> copied(int node, const std::vector<Halide::Expr>& indices) const;
   int product_to_copy(const Packing& choice) const;

@@ -58,6 +58,9 @@ TEST_CASE("a factor that is one element in all terms is multiplied by each") {
       "def f(float(B,M,K) X, float(B,K,N) Y, float(N) c) -> (O) { C(b,m,n) +=! X(b,m,k) * Y(b,k,n)  "
       "O(b,m,n) = fmax(C(b,m,n) + c(n), 0) }";
   test::check_drawn_storage("products", test::bound_program(source, {{"B", 32}, {"M", 7}, {"N", 32}, {"K", 8}}), 1393);
+  // Of strict products sums that were not made a factor of their own.
+  const auto& onto = test::strided_cases().at(1);
+  test::check_drawn_storage(onto.name, test::bound_program(onto.text, {{"M", 16}, {"N", 17}, {"K", 5}}), 1365);
 }
 
 // As above, of the 1,186th: channels, rows and columns of an input meet.
