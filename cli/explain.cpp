@@ -81,21 +81,24 @@ Result<std::vector<Explained>> load(const ExplainOptions& options, const Session
   std::vector<Explained> explained;
   for (size_t i = 0; i < loaded.size(); ++i) {
     const ir::Program& written = loaded[i].program;
-    auto signature = ir::signature(written);
+    std::optional<ir::Program> numbers;  // with them
     if (!bound.empty()) {
-      explained.push_back({std::move(signature), engine::planned_order(bound[i], session), true,
-                           engine::workload_in_steps(loaded[i], bound[i], session)});
+      numbers = std::move(bound[i]);
     } else if (loaded[i].sizes.size() < written.sizes.size()) {
       TILE_TUNE_CHECK(session.report.program_warnings(plan::program_warnings(written)));
-      explained.push_back({std::move(signature), written, false});
     } else {
-      TILE_TUNE_TRY(numbers, engine::bind_and_warn(stored[i], loaded[i].sizes, session.report));
-      explained.push_back({std::move(signature), engine::planned_order(numbers, session), true,
-                           engine::workload_in_steps(loaded[i], numbers, session)});
+      TILE_TUNE_TRY(complete, engine::bind_and_warn(stored[i], loaded[i].sizes, session.report));
+      numbers = std::move(complete);
     }
-    auto& last = explained.back();
-    if (loaded[i].frontend == "einsum") last.path = engine::path_of(last.program);
-    if (last.bound) last.tuned_ns = engine::tuned_times(last.program, session);
+    Explained one{ir::signature(written), written};
+    if (numbers) {
+      one.bound = true;
+      one.program = engine::planned_order(*numbers, session);
+      one.steps = engine::workload_in_steps(loaded[i], *numbers, session);
+      one.tuned_ns = engine::tuned_times(one.program, session);
+    }
+    if (loaded[i].frontend == "einsum") one.path = engine::path_of(one.program);
+    explained.push_back(std::move(one));
   }
   return explained;
 }

@@ -148,9 +148,8 @@ Result<void> tune_for(const codegen::Target& target, const engine::LoadedProgram
   if (interrupt.requested()) outcome.exit = Exit::Interrupted;
   if (!tuned) {
     if (!interrupt.requested()) return tl::unexpected(tuned.error());
-    session.report.notice(fmt::format("stopped by {} before the first candidate {}was measured: nothing was learned{}",
-                                      interrupt_name(), workload.program.statements.size() > 1 ? "of the whole " : "",
-                                      workload.program.statements.size() > 1 ? " of it" : ""));
+    session.report.notice(fmt::format("stopped by {} before the first candidate was measured: nothing was learned{}",
+                                      interrupt_name(), workload.program.statements.size() > 1 ? " of the whole" : ""));
     if (session.output.json) outcome.summary = {{"program", workload.row.name}, {"stopped_by", interrupt_name()}};
     return {};
   }

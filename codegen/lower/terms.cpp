@@ -21,7 +21,8 @@ Terms::Terms(const KernelContext& kernel, int statement, const NestSchedule& sch
       tensors_(tensors),
       runtime_(kernel.runtime),
       stage_(stage),
-      branches_(statement_, *spelled().value) {
+      branches_(statement_, *spelled().value),
+      repeats_operand_(find_repeated_operand()) {
   if (is_sum()) product_ = Product::of(term(), index_values({}).size(), stage_.loops, stage_.contiguous, branches_);
   for (const auto& choice : schedule_.packings) packed_.push_back(copy_of(choice, kernel.forms));
 }
@@ -158,7 +159,7 @@ bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && sta
 // Several terms have an element of a tensor whose elements overlap, by a stride of 0 or by strides that meet. Of
 // x * y1 + x * y2 LLVM makes x * (y1 + y2) then, which is infinite instead of no number where x is infinite and the
 // others have two signs.
-bool Terms::repeats_operand() const {
+bool Terms::find_repeated_operand() const {
   if (!is_sum()) return false;
   const Loops& loops = stage_.loops;
   return std::any_of(loops.operands.begin(), loops.operands.end(), [&](const Operand& operand) {
@@ -202,7 +203,7 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
   const auto type = halide_type(statement_.accumulator);
   Values value = product_ ? product_->value(indices, read_operand, [&](int node) { return copied(node, indices); })
                           : to_halide(term(), indices, read_operand, branches_);
-  const bool is_fused = is_sum() && !repeats_operand();
+  const bool is_fused = is_sum() && !repeats_operand_;
   for (Expr& one : value) one = convert(with_ieee_rules(with_shared_reciprocals(one, stage_), is_fused), type);
   return {value, conditions};
 }

@@ -38,7 +38,7 @@ class Terms {
 
   /// A sum has several terms with one element of a tensor whose elements overlap: products and, but in lanes, sums have
   /// to be strict.
-  bool repeats_operand() const;
+  bool repeats_operand() const { return repeats_operand_; }
 
   /// Constants of the IR where they are numbers, else expressions over the runtime sizes.
   Halide::Expr extent_of(int tensor, size_t dimension) const;
@@ -57,6 +57,7 @@ class Terms {
   Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const std::vector<Halide::Expr>& of_row,
                         const ReadOperand& read_operand) const;
   bool is_sum() const;
+  bool find_repeated_operand() const;
   std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;
   std::optional<Values> copied(int node, const std::vector<Halide::Expr>& indices) const;
   int product_to_copy(const Packing& choice) const;
@@ -71,6 +72,7 @@ class Terms {
   const RuntimeProgram* runtime_;
   const StageLoops& stage_;
   const Branches branches_;
+  const bool repeats_operand_;      // looked for once: strides that interleave take a look at each element
   std::optional<Product> product_;  // that a sum adds up
   std::vector<PackedOperand> packed_;
 };

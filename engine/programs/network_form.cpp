@@ -53,32 +53,6 @@ bool add_factor(const ir::Program& program, const ir::Statement& statement, cons
   return true;
 }
 
-/// Operands and results of steps under the numbers that orders have for them.
-class Pieces {
- public:
-  explicit Pieces(const ir::Program& program) : operands_(program.inputs.size()) {
-    for (size_t i = 0; i < operands_; ++i) piece_[program.inputs[i]] = static_cast<int>(i);
-  }
-
-  /// A statement of one factor only sums: it leaves the same piece.
-  void step(const ir::Statement& statement, const Product& product) {
-    const int first = piece_.at(product.factors.front().tensor);
-    if (product.factors.size() == 1) {
-      piece_[statement.target] = first;
-      return;
-    }
-    order_.emplace_back(first, piece_.at(product.factors.back().tensor));
-    piece_[statement.target] = static_cast<int>(operands_ + order_.size() - 1);
-  }
-
-  const plan::Order& order() const { return order_; }
-
- private:
-  size_t operands_;
-  std::map<int, int> piece_;  // by tensor
-  plan::Order order_;
-};
-
 /// The axes of every tensor, told from the result backwards: whatever reads a tensor says which its dimensions are.
 class Axes {
  public:
@@ -155,11 +129,28 @@ std::optional<Product> product_of(const ir::Program& program, const ir::Statemen
   return product;
 }
 
+plan::Order order_of_steps(const ir::Program& program) {
+  std::map<int, int> piece_of;  // by tensor
+  for (size_t i = 0; i < program.inputs.size(); ++i) piece_of[program.inputs[i]] = static_cast<int>(i);
+  plan::Order order;
+  for (const auto& statement : program.statements) {
+    std::vector<int> pieces;
+    ir::for_each_read(*statement.value, [&](const ir::Read& read) { pieces.push_back(piece_of.at(read.tensor)); });
+    // What only sums leaves the same piece.
+    int left = pieces.front();
+    if (pieces.size() == 2) {
+      order.emplace_back(pieces[0], pieces[1]);
+      left = static_cast<int>(program.inputs.size() + order.size() - 1);
+    }
+    piece_of[statement.target] = left;
+  }
+  return order;
+}
+
 std::optional<Network> network_of(const ir::Program& program) {
   if (program.outputs.size() != 1 || program.statements.empty() ||
       program.statements.back().target != program.outputs.front())
     return std::nullopt;
-  Pieces pieces(program);
   std::vector<Product> products;
   for (const auto& statement : program.statements) {
     auto product = product_of(program, statement);
@@ -167,7 +158,6 @@ std::optional<Network> network_of(const ir::Program& program) {
     if (!product || (statement.previous && !is_last)) return std::nullopt;
     for (const auto& factor : product->factors)
       if (program.tensors[static_cast<size_t>(factor.tensor)].role == ir::Role::InOut) return std::nullopt;
-    pieces.step(statement, *product);
     products.push_back(std::move(*product));
   }
   Axes axes;
@@ -189,7 +179,7 @@ std::optional<Network> network_of(const ir::Program& program) {
   network.known.result = output.type;
   network.known.adds = program.statements.back().previous.has_value();
   network.extents = axes.extents();
-  network.order = pieces.order();
+  network.order = order_of_steps(program);
   if (network.order.size() + 1 != program.inputs.size()) return std::nullopt;
   auto notation = einsum::parse(labels, labels_of(result));
   if (!notation) return std::nullopt;

@@ -35,6 +35,9 @@ struct Network {
   plan::Order order;            // of the program's own steps
 };
 
+/// Which pieces the steps of an einsum's program contract.
+plan::Order order_of_steps(const ir::Program& program);
+
 /// nullopt where another statement is among them, or an input is read twice or not at all.
 std::optional<Network> network_of(const ir::Program& program);
 

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
+#include <numeric>
 
 #include "engine/programs/contraction_order.h"
+#include "engine/programs/network_form.h"
 
 namespace tile_tune::engine {
 
@@ -57,26 +58,17 @@ Result<plan::Group> order_by_path(const std::string& path, const einsum::Einsum&
 
 std::string path_of(const ir::Program& einsum) {
   if (einsum.inputs.size() < 3) return "";
-  std::vector<int> left(einsum.inputs.begin(), einsum.inputs.end());
-  std::map<int, int> summed;  // what a tensor is of which a step only sums
+  std::vector<int> left(einsum.inputs.size());
+  std::iota(left.begin(), left.end(), 0);
+  int next = static_cast<int>(left.size());
   std::string text;
-  for (const auto& statement : einsum.statements) {
-    std::vector<int> pieces;
-    ir::for_each_read(*statement.value, [&](const ir::Read& read) {
-      const auto found = summed.find(read.tensor);
-      pieces.push_back(found == summed.end() ? read.tensor : found->second);
-    });
-    if (pieces.size() != 2) {
-      summed[statement.target] = pieces.front();
-      continue;
-    }
-    std::vector<std::ptrdiff_t> places;
-    for (const int piece : pieces) places.push_back(std::find(left.begin(), left.end(), piece) - left.begin());
-    std::sort(places.begin(), places.end());
-    text += fmt::format("{}{},{}", text.empty() ? "" : ";", places[0], places[1]);
-    left.erase(left.begin() + places[1]);
-    left.erase(left.begin() + places[0]);
-    left.push_back(statement.target);
+  for (const auto& [one, other] : order_of_steps(einsum)) {
+    const auto place_of = [&](int piece) { return std::find(left.begin(), left.end(), piece) - left.begin(); };
+    const auto [first, second] = std::minmax({place_of(one), place_of(other)});
+    text += fmt::format("{}{},{}", text.empty() ? "" : ";", first, second);
+    left.erase(left.begin() + second);
+    left.erase(left.begin() + first);
+    left.push_back(next++);
   }
   return text;
 }

@@ -16,6 +16,7 @@
 #include "engine/records/network_steps.h"
 #include "engine/records/predicted_records.h"
 #include "engine/records/transfer.h"
+#include "engine/records/tuned_record.h"
 #include "search/space/space.h"
 
 namespace tile_tune::engine {
@@ -23,13 +24,6 @@ namespace tile_tune::engine {
 namespace {
 
 constexpr const char* kTune = "tile-tune tune finds a faster one";
-
-std::optional<codegen::Schedule> fitting(const std::string& schedule_json, const ir::Program& program,
-                                         const codegen::Target& target) {
-  auto schedule = codegen::schedule_from_json(nlohmann::json::parse(schedule_json, nullptr, false));
-  if (!schedule || !codegen::check_for(target, program, *schedule)) return std::nullopt;
-  return std::move(*schedule);
-}
 
 ScheduleChoice tuned(codegen::Schedule schedule, const db::BestRow& best, const Workload& workload,
                      const Reporter& report) {
@@ -68,7 +62,7 @@ Result<std::optional<db::BestRow>> best_for_other_threads(const Workload& worklo
     TILE_TUNE_TRY(refuted,
                   db::refutation(db::each_of(stack), workload.row, target_row(target), tool_row(), best.schedule_id));
     if (refuted) return false;
-    return fitting(best.schedule_json, workload.program, target).has_value();
+    return fitting_for(best.schedule_json, workload.program, target).has_value();
   };
   TILE_TUNE_TRY(numbers, other_threads(workload, target, stack));
   for (const int threads : numbers) {
@@ -94,7 +88,7 @@ ScheduleChoice with_fewer_threads(const db::BestRow& best, const Workload& workl
                          {"threads", best.target.machine.threads},
                          {"trial", best.trial_id}};
   nlohmann::json record{{"untimed", true}, {"nearest", std::move(nearest)}};
-  return {*fitting(best.schedule_json, workload.program, target), "nearest", "nearest", std::move(record)};
+  return {*fitting_for(best.schedule_json, workload.program, target), "nearest", "nearest", std::move(record)};
 }
 
 /// Those that were found in a database since it had `known`.
@@ -185,7 +179,7 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
   for (const auto& database : stack) known.push_back(database.damaged_records().size());
   bool passed_over = false;
   const auto fits = [&](const db::BestRow& best) -> Result<bool> {
-    const bool taken = fitting(best.schedule_json, workload.program, target).has_value();
+    const bool taken = fitting_for(best.schedule_json, workload.program, target).has_value();
     passed_over |= !taken;
     return taken;
   };
@@ -198,7 +192,7 @@ Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, con
         fmt::format("a stored schedule of {} does not fit this version and is passed over", described(workload)),
         best ? "" : "tune it again");
   if (!best) return std::nullopt;
-  return tuned(*fitting(best->schedule_json, workload.program, target), *best, workload, session.report);
+  return tuned(*fitting_for(best->schedule_json, workload.program, target), *best, workload, session.report);
 }
 
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
@@ -216,36 +210,29 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
   if (other)
     note += fmt::format("; it is tuned for {0}: --threads {1}", threads_text(other->target.machine.threads),
                         other->target.machine.threads);
+  const auto warn = [&](const std::string& what) {
+    session.report.warn(
+        "untuned", fmt::format("{} is not tuned for {}: {}", described(workload), target_text(target, session), what),
+        note);
+  };
   TILE_TUNE_TRY(predicted, predicted_schedule(workload, target, stack));
   if (predicted) {
-    session.report.warn("untuned",
-                        fmt::format("{} is not tuned for {}: the schedule predicted to be the best is taken",
-                                    described(workload), target_text(target, session)),
-                        note);
+    warn("the schedule predicted to be the best is taken");
     return ScheduleChoice{std::move(*predicted), "predicted", "predicted", {{"untimed", true}}};
   }
   TILE_TUNE_TRY(of_steps, schedule_of_steps(workload, target, stack));
   if (of_steps) {
-    session.report.warn("untuned",
-                        fmt::format("{} is not tuned for {}: its steps run as they are tuned alone",
-                                    described(workload), target_text(target, session)),
-                        note);
+    warn("its steps run as they are tuned alone");
     return ScheduleChoice{std::move(*of_steps), "steps", "steps", {{"untimed", true}}};
   }
   TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, stack, 1));
   if (!nearest.empty() && nearest.front().beats_default) {
     auto& best = nearest.front();
-    session.report.warn("untuned",
-                        fmt::format("{} is not tuned for {}: the schedule of {} is adapted to it", described(workload),
-                                    target_text(target, session), best.relative),
-                        note);
+    warn(fmt::format("the schedule of {} is adapted to it", best.relative));
     nlohmann::json record{{"untimed", true}, {"nearest", std::move(best.record)}};
     return ScheduleChoice{std::move(best.schedule), "nearest", "nearest", std::move(record)};
   }
-  session.report.warn("untuned",
-                      fmt::format("{} is not tuned for {}: the default schedule is taken", described(workload),
-                                  target_text(target, session)),
-                      note);
+  warn("the default schedule is taken");
   return default_choice(workload, target);
 }
 

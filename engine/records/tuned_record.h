@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "codegen/schedule/schedule.h"
@@ -9,6 +10,10 @@
 #include "engine/records/workload.h"
 
 namespace tile_tune::engine {
+
+/// A stored schedule; nullopt unless it can be read and fits.
+std::optional<codegen::Schedule> fitting_for(const std::string& schedule_json, const ir::Program& program,
+                                             const codegen::Target& target);
 
 struct TunedRecord {
   codegen::Schedule schedule;

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "frontend/plan/exact.h"
-#include "frontend/plan/leaves.h"
 
 namespace tile_tune::plan {
 namespace {
@@ -65,14 +64,8 @@ class Ways {
 std::vector<Order> cheap_orders(const std::vector<AxisSet>& operands, const AxisSet& needed,
                                 const std::vector<double>& extents, const Cost& cost, double within, size_t most) {
   std::vector<Order> orders;
-  const Leaves leaves = leaves_of(operands, needed, extents);
-  with_words(leaves.extents.size(), [&]<size_t Words>() {
-    std::vector<LabelSet<Words>> sets;
-    for (const auto& operand : leaves.operands) sets.push_back(label_set<Words>(operand));
-    const Prices<Words> prices(leaves.extents, cost);
-    ExactOrder<Words> exact(sets, label_set<Words>(leaves.needed), prices);
-    if (!exact.find()) return;
-    const Ways<Words> ways(exact, prices, within * exact.cost());
+  with_exact_order(operands, needed, extents, cost, [&](const auto& exact, const auto& prices) {
+    const Ways ways(exact, prices, within * exact.cost());
     for (size_t way = 0; way < std::min(most, ways.count()); ++way) orders.push_back(ways.order(way));
   });
   return orders;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "frontend/plan/label_set.h"
+#include "frontend/plan/leaves.h"
 #include "frontend/plan/prices.h"
 
 namespace tile_tune::plan {
@@ -98,5 +99,19 @@ class ExactOrder {
   std::vector<Best> best_;
   std::vector<Set> outside_;
 };
+
+/// `act` on the best order, if there is one, and on what steps cost.
+template <typename Do>
+void with_exact_order(const std::vector<AxisSet>& operands, const AxisSet& needed, const std::vector<double>& extents,
+                      const Cost& cost, Do&& act) {
+  const Leaves leaves = leaves_of(operands, needed, extents);
+  with_words(leaves.extents.size(), [&]<size_t Words>() {
+    std::vector<LabelSet<Words>> sets;
+    for (const auto& operand : leaves.operands) sets.push_back(label_set<Words>(operand));
+    const Prices<Words> prices(leaves.extents, cost);
+    ExactOrder<Words> exact(sets, label_set<Words>(leaves.needed), prices);
+    if (exact.find()) act(exact, prices);
+  });
+}
 
 }  // namespace tile_tune::plan

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "frontend/plan/exact.h"
-#include "frontend/plan/leaves.h"
 #include "frontend/plan/order_search.h"
 
 namespace tile_tune::plan {
@@ -39,14 +38,8 @@ int emit(const auto& exact, size_t operands, unsigned set, Order& order) {
 
 Order exact_order(const std::vector<AxisSet>& operands, const AxisSet& needed, const std::vector<double>& extents,
                   const Cost& cost) {
-  const Leaves leaves = leaves_of(operands, needed, extents);
   Order order = left_to_right(operands.size());
-  with_words(leaves.extents.size(), [&]<size_t Words>() {
-    std::vector<LabelSet<Words>> sets;
-    for (const auto& operand : leaves.operands) sets.push_back(label_set<Words>(operand));
-    const Prices<Words> prices(leaves.extents, cost);
-    ExactOrder<Words> exact(sets, label_set<Words>(leaves.needed), prices);
-    if (!exact.find()) return;
+  with_exact_order(operands, needed, extents, cost, [&](const auto& exact, const auto&) {
     order.clear();
     emit(exact, operands.size(), exact.all(), order);
   });

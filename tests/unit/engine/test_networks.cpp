@@ -1,6 +1,7 @@
 // Networks read back off the IR, their steps, and the order that the database makes the best.
 #include <stdlib.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "engine/records/network_order.h"
 #include "engine/records/network_steps.h"
 #include "engine/records/planned.h"
+#include "engine/tuning/steps_first.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/reference/reference.h"
 #include "frontend/tc/parse.h"
@@ -78,6 +80,7 @@ class TunedDatabase {
   }
 
   std::vector<db::Database>& stack() { return stack_; }
+  std::string file() const { return folder_ / "tuning.db"; }
 
  private:
   std::filesystem::path folder_;
@@ -267,4 +270,49 @@ TEST_CASE("what steps leave in memory counts in the order of a network") {
   };
   CHECK(is_same_order(order_by([](double flops, double) { return flops; }), {{0, 1}, {3, 2}}, 3));
   CHECK(is_same_order(order_by([](double, double bytes) { return bytes; }), {{1, 2}, {0, 3}}, 3));
+}
+
+TEST_CASE("steps are searched first, with their parts of half of what is asked for") {
+  const auto network = workload_of(einsum_at("ij,jk,kl->il", {{64, 50}, {50, 40}, {40, 30}}));
+  const std::atomic<bool> stop = false;
+  const auto trials_of = [&](TunedDatabase& tuned, TuningRequest request, bool fails = false) {
+    Settings settings;
+    settings.databases = {tuned.file()};
+    const Session session{.settings = settings, .report = Reporter({})};
+    std::vector<int> trials;
+    Watch watch{now_seconds(), stop};
+    const auto tune = [&](const NetworkStep& step, const TuningRequest& own, const Watch&) -> Result<void> {
+      CHECK(own.seeds.empty());
+      CHECK(own.may_begin);
+      trials.push_back(*own.trials);
+      if (fails) return failure("no", "it does not work");
+      tuned.keep_default(step.workload, 100);
+      return {};
+    };
+    const auto rest = tune_steps(network, avx2(), request, watch, session, tune).value();
+    trials.push_back(rest.trials.value_or(-1));
+    return trials;
+  };
+  TuningRequest request;
+  request.trials = 100;
+  request.seeds.resize(1);
+  double flops = 0;
+  for (const auto& step : steps_of(network.program)) flops += step.workload.row.flops;
+  CHECK(flops == network.row.flops);
+  TunedDatabase tuned;
+  const auto first = trials_of(tuned, request, true);  // what fails is told, and has no record
+  REQUIRE(first.size() == 3);
+  CHECK(first[0] + first[1] == 50);
+  CHECK(first[2] == 50);
+  CHECK(trials_of(tuned, request) == first);
+  CHECK(trials_of(tuned, request) == std::vector<int>{100});  // both are tuned
+
+  TunedDatabase fresh;
+  request.trials = 10;
+  CHECK(trials_of(fresh, request) == std::vector<int>{10});  // too few for each
+  request.trials = 100;
+  request.resume = true;
+  CHECK(trials_of(fresh, request) == first);
+  request.trials.reset();
+  CHECK(trials_of(fresh, request) == std::vector<int>{-1});  // what the whole's session has left
 }
