@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Times einsums on permuted, strided, reversed and broadcast views, and tensor networks, against numpy and PyTorch.
+"""Times einsums on permuted, strided, reversed and broadcast views, against numpy, PyTorch and oneDNN by hand, and tensor
+networks, against numpy and PyTorch.
 
 Each einsum is tuned for some seconds, everybody's result is compared with one in double, and rounds are interleaved;
 networks are contracted along the same path by everybody. A line of JSON for each goes to the output file, and what it
-holds already is left out. The libraries come from scripts/bench-requirements.txt (.venv-bench, 6 GB) unless
+holds already is left out. The libraries come from scripts/bench-requirements.txt (.venv-bench, 9 GB) unless
 --here takes this interpreter's."""
 
 import argparse
@@ -14,12 +15,13 @@ import pathlib
 import statistics
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from benchmark import einsum_document, einsums, environment  # noqa: E402
+from benchmark import contest, einsum_document, einsums, environment, rounds  # noqa: E402
+
+SEED = 1  # of the order in rounds and of the intervals
 
 
 def arguments():
@@ -76,27 +78,33 @@ def contestants(case_operands, subscripts, path, threads):
 
     all_of["torch"] = (lambda: along_the_path().numpy()) if path else (
         lambda: torch.einsum(subscripts, *tensors()).contiguous().numpy())
-    return all_of
+    return all_of if path else {**all_of, **by_hand(subscripts, case_operands)}
 
 
-def measured(calls, rounds):
-    """Median microseconds of each, and the medians over rounds of how many times faster ours is."""
-    repeats = {}
-    for name, call in calls.items():
-        call()
-        start = time.perf_counter()
-        call()
-        repeats[name] = max(1, min(10000, int(2e-3 / max(1e-7, time.perf_counter() - start))))
-    times = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            for _ in range(repeats[name]):
-                call()
-            times[name].append((time.perf_counter() - start) / repeats[name] * 1e6)
-    ratios = {name: sorted(other / own for other, own in zip(times[name], times["tile-tune"])) for name in calls}
-    return {name: {"us": statistics.median(times[name]), "ratio": statistics.median(ratios[name]),
-                   "quartiles": [ratios[name][rounds // 4], ratios[name][-1 - rounds // 4]]} for name in calls}
+def by_hand(subscripts, operands):
+    from benchmark import onednn
+
+    calls = {}
+    for library in onednn.installed():
+        try:
+            calls[library.name] = onednn.einsum(library, subscripts, operands)
+        except onednn.Refused:
+            continue
+    return calls
+
+
+def measured(calls, count):
+    """Median microseconds of each, and how many times faster ours is: the median over rounds with its interval.
+
+    Threads are not pinned: of five pools in one process, nobody can tell which threads compute and which only wait."""
+    with rounds.alone():
+        samples, _ = rounds.run(calls, calls, None, count, 0, SEED)
+    entries = {}
+    for name, taken in samples.items():
+        ratio = rounds.speed_ratio(samples["tile-tune"], taken, SEED)
+        entries[name] = {"us": statistics.median(taken) / 1e3, "ratio": ratio["median"],
+                         "interval": [ratio["lo"], ratio["hi"]], "disturbed": rounds.is_disturbed(taken)}
+    return entries
 
 
 def work(options):
@@ -118,6 +126,8 @@ def work(options):
 
 
 def measure(options):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])  # before anything counts the cores
+    contest.keep_memory()
     import numpy as np
     import tile_tune
 
@@ -149,7 +159,7 @@ def line_of(row):
     who, ratio = einsum_document.best_of(row)
     entry = row["entries"]
     return (f"{row['name']:30} {'x'.join(map(str, row['shapes'][0])):>16} {entry['tile-tune']['us']:10.1f} us"
-            f" {ratio:7.2f} ({entry[who]['quartiles'][0]:.2f} to {entry[who]['quartiles'][1]:.2f}) of {who}")
+            f" {ratio:7.2f} [{entry[who]['interval'][0]:.2f} {entry[who]['interval'][1]:.2f}] of {who}")
 
 
 def summarize(rows):
@@ -172,7 +182,7 @@ def main():
         return
     if not options.here:
         python = environment.python(options.environment, ROOT / "scripts" / "bench-requirements.txt",
-                                    "numpy, PyTorch and JAX (6 GB)")
+                                    "numpy, PyTorch, JAX and oneDNN (9 GB)")
         with tempfile.TemporaryDirectory() as directory:
             variables = environment.variables(directory)
             variables["OPENBLAS_NUM_THREADS"] = variables["OMP_NUM_THREADS"] = str(options.threads)

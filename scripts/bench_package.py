@@ -3,7 +3,7 @@
 
 Takes the suite's einsums and texts: tunes each by tile_tune.tune(), verifies everybody in double precision, times them
 interleaved in one process, and writes a table. The libraries come from scripts/bench-requirements.txt into an
-environment of their own (.venv-bench, 6 GB) on the first call. Goes on where an earlier call stopped."""
+environment of their own (.venv-bench, 9 GB) on the first call. Goes on where an earlier call stopped."""
 
 import argparse
 import fnmatch
@@ -58,7 +58,7 @@ def main():
     if not names:
         sys.exit(f"no einsum or text of {options.suite} is named {options.only}, nor its group")
     python = environment.python(options.environment, ROOT / "scripts" / "bench-requirements.txt",
-                                "numpy, PyTorch and JAX (6 GB)")
+                                "numpy, PyTorch, JAX and oneDNN (9 GB)")
     path = pathlib.Path(options.output)
     data = store.read_json(path) if path.exists() else {"kind": "package", "format": 1, "threads": options.threads,
                                                         "workloads": {}}

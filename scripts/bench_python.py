@@ -3,7 +3,7 @@
 
 Emits each workload's kernels with `tile-tune build`, loads them through ctypes, verifies everybody, and writes what
 `tile-tune bench --json` writes. The libraries come from scripts/bench-requirements.txt into an environment of their own
-(.venv-bench, 6 GB) on the first call. Goes on where an earlier call stopped."""
+(.venv-bench, 9 GB) on the first call. Goes on where an earlier call stopped."""
 
 import argparse
 import fnmatch
@@ -65,7 +65,7 @@ def main():
     if not names:
         sys.exit(f"no workload of {options.suite} is named {options.only}, nor its group")
     python = environment.python(options.environment, ROOT / "scripts" / "bench-requirements.txt",
-                                "numpy, PyTorch and JAX (6 GB)")
+                                "numpy, PyTorch, JAX and oneDNN (9 GB)")
     with tempfile.TemporaryDirectory() as directory:
         variables = environment.variables(directory)
         path = pathlib.Path(options.output)

@@ -1,4 +1,5 @@
-"""docs/performance/einsums.md: einsums on views and networks beside numpy and PyTorch, from scripts/bench_einsum.py. Pure."""
+"""docs/performance/einsums.md: einsums on views and networks beside numpy, PyTorch and oneDNN, from
+scripts/bench_einsum.py. Pure."""
 
 import math
 
@@ -17,13 +18,14 @@ def in_words(microseconds):
 def line_of(row):
     who, ratio = best_of(row)
     entries = row["entries"]
-    low, high = entries[who]["quartiles"]
+    low, high = entries[who]["interval"]
+    disturbed = " ?" if any(entries[one]["disturbed"] for one in (who, "tile-tune")) else ""
     others = sorted((entry["us"], other) for other, entry in entries.items() if other != "tile-tune")
     shapes = ", ".join("x".join(map(str, shape)) or "scalar" for shape in row["shapes"])
     views = ", ".join(row.get("views", [])) or "plain"
     return (f"| `{row['subscripts']}` | {shapes} | {row.get('dtype', 'float32')} | {views} |"
             f" {in_words(entries['tile-tune']['us'])} | {', '.join(f'{other} {in_words(us)}' for us, other in others)} |"
-            f" {ratio:.2f} [{low:.2f} {high:.2f}] |")
+            f" {ratio:.2f} [{low:.2f} {high:.2f}]{disturbed} |")
 
 
 def summary_of(rows, bar):
@@ -40,8 +42,12 @@ def document(einsums, networks, about):
     lines = ["# Einsums on views, and networks", "",
              f"Written by `scripts/bench_einsum.py` ([benchmark.md](../benchmark.md)): {about}.",
              "Each was tuned from Python for 30 s, its result allocated by every call, everybody's verified in double",
-             "precision and timed in interleaved rounds in one process. Over the fastest: medians of rounds with their",
-             "quartiles. A line that comes twice was measured a second time; the first counts.", "",
+             "precision and timed in interleaved rounds in one process, while the threads of the others sleep, after a call",
+             "that wakes one's own. Over the fastest: the median of the rounds' ratios with its 95 % interval; ? where",
+             "samples scatter by more than 15 %. oneDNN 3.13 is PyPI's, with SYCL's threads; oneDNN 3.6, with OpenMP's, is",
+             "the newest of that kind there. Both are called by hand: an einsum as a matmul, a reduction or a reorder, on",
+             "strides as they are or on copies, whichever of up to 45 forms is the fastest (`scripts/benchmark/onednn.py`);",
+             "float32 only. A line that comes twice was measured a second time; the first counts.", "",
              "| what | count | bar | geometric mean | least | below 0.9 |", "| --- | ---: | --- | ---: | ---: | ---: |",
              "| einsums on views " + summary_of(einsums, "mean ≥ 1.2, each ≥ 0.9"),
              "| networks, along opt_einsum's path " + summary_of(networks, "mean ≥ 1.5"), "", *head,

@@ -114,7 +114,7 @@ def screen(kernels):
 
 def run(kernels, own, placement, rounds, seconds, seed):
     """name -> samples in nanoseconds, one a round, and name -> time of those too slow to take part. `own` are never
-    left out."""
+    left out. Without a placement, threads run where the system puts them."""
     times = screen(kernels)
     fastest = min(times.values())
     slow = {name: ns for name, ns in times.items() if name not in own and ns > SLOW_FACTOR * fastest}
@@ -126,7 +126,8 @@ def run(kernels, own, placement, rounds, seconds, seed):
         for name in order.sample(racing, len(racing)):
             wait_for_quiet()
             kernels[name]()
-            placement.close()
+            if placement:
+                placement.close()
             samples[name].append(sample(kernels[name], calls[name]))
         done += 1
     return samples, slow

@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
 #include "loops.h"
 
+#include <sched.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tile_tune_rt.h"
 
@@ -76,4 +80,30 @@ const void* take_and_fill(unsigned long long bytes) {
   }
   tile_tune_rt2_context_destroy(context);
   return address;
+}
+
+struct placed {
+  long nanoseconds;
+  int *cpus, *threads;
+};
+
+static int compute_and_note_place(struct tile_tune_call* call, int index, uint8_t* closure) {
+  (void)call;
+  const struct placed* placed = (const struct placed*)closure;
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec - start.tv_nsec < placed->nanoseconds);
+  placed->cpus[index] = sched_getcpu();
+  placed->threads[index] = gettid();
+  return 0;
+}
+
+void places_of_loop(int size, long nanoseconds, int* cpus, int* threads) {
+  struct tile_tune_context* context = tile_tune_rt2_context_create();
+  tile_tune_rt2_set_num_threads(context, size);
+  struct tile_tune_call call = {context, 1};
+  struct placed placed = {nanoseconds, cpus, threads};
+  tile_tune_rt2_do_par_for(&call, compute_and_note_place, 0, size, (uint8_t*)&placed);
+  tile_tune_rt2_context_destroy(context);
 }

@@ -1,6 +1,10 @@
 // Parallel loops and scratch memory of emitted libraries: every index once, whoever calls at the same time.
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <thread>
@@ -82,6 +86,33 @@ TEST_CASE("calls from several threads at once do not disturb each other") {
     CHECK(results[i].counts == std::vector<int>(50 + i, 1));
     CHECK(results[i].inner_sum == sum_of_all(50 + static_cast<long long>(i), 5));
   }
+}
+
+TEST_CASE("a thread that slept wakes on another CPU than its caller's") {
+  cpu_set_t all, first;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  if (CPU_COUNT(&all) < 2) return;
+  constexpr long kLong = 2'000'000;  // nanoseconds
+  int cpus[2], threads[2];
+  places_of_loop(2, kLong, cpus, threads);  // the other thread is made, and not pinned with this one
+  CPU_ZERO(&first);
+  CPU_SET(sched_getcpu(), &first);
+  sched_setaffinity(0, sizeof first, &first);
+  int trials = 0, apart = 0;
+  for (int trial = 0; trial < 10; ++trial) {
+    places_of_loop(2, kLong, cpus, threads);
+    const int other = threads[0] == gettid() ? threads[1] : threads[0];
+    if (other == gettid()) continue;  // it did not come: other programs have the cores
+    // The last time it ran, it ran here.
+    sched_setaffinity(other, sizeof first, &first);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    sched_setaffinity(other, sizeof all, &all);
+    places_of_loop(2, kLong, cpus, threads);
+    ++trials;
+    apart += cpus[0] != cpus[1];
+  }
+  sched_setaffinity(0, sizeof all, &all);
+  CHECK(2 * apart >= trials);
 }
 
 TEST_CASE("scratch memory is aligned to 64 bytes, and eight bytes around it may be read") {

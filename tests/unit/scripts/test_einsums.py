@@ -47,9 +47,11 @@ class Document(unittest.TestCase):
     @staticmethod
     def row(name, ratio, us):
         return {"name": name, "subscripts": "ij,j->i", "shapes": [[3, 1], []], "dtype": "float64", "views": ["permuted"],
-                "entries": {"tile-tune": {"us": us, "ratio": 1, "quartiles": [1, 1]},
-                            "numpy": {"us": 4 * us * ratio, "ratio": 4 * ratio, "quartiles": [3, 5]},
-                            "torch": {"us": us * ratio, "ratio": ratio, "quartiles": [0.5, 2.25]}}}
+                "entries": {"tile-tune": {"us": us, "ratio": 1, "interval": [1, 1], "disturbed": False},
+                            "numpy": {"us": 4 * us * ratio, "ratio": 4 * ratio, "interval": [3, 5],
+                                      "disturbed": True},
+                            "torch": {"us": us * ratio, "ratio": ratio, "interval": [0.5, 2.25],
+                                      "disturbed": us > 1500}}}
 
     def test_the_first_measurement_counts_and_the_fastest_is_compared_with(self):
         text = einsum_document.document([self.row("a", 0.5, 2000), self.row("b", 2, 7.25), self.row("a", 3, 1000)],
@@ -57,7 +59,8 @@ class Document(unittest.TestCase):
         self.assertIn("| einsums on views | 2 | mean ≥ 1.2, each ≥ 0.9 | 1.00 | 0.50 | 1 |", text)
         self.assertIn("| networks, along opt_einsum's path | 1 | mean ≥ 1.5 | 4.00 | 4.00 | 0 |", text)
         self.assertIn("| `ij,j->i` | 3x1, scalar | float64 | permuted | 2 ms | torch 1 ms, numpy 4 ms |"
-                      " 0.50 [0.50 2.25] |", text)
+                      " 0.50 [0.50 2.25] ? |", text)
+        self.assertIn("3.00 [0.50 2.25] |", text)
         self.assertEqual(text.count("| `ij,j->i` |"), 4)
 
 
