@@ -551,6 +551,9 @@ Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions&
   if (!(options.tune_seconds >= 0) || !(options.background_seconds >= 0) ||
       (options.tune_seconds > 0 && options.background_seconds > 0))
     return Error{"bad-budget", "one of tune_seconds and background_seconds may be a number of seconds", ""};
+  if (options.threads < 0)
+    return Error{"bad-threads", fmt::format("a kernel cannot have {} threads", options.threads),
+                 "0: as many as the CPUs there are"};
   const auto executable = tool(options.executable);
   if (!executable) return error_of(executable.error());
   const auto impl = std::make_shared<Kernel::Impl>(program, options, *executable);

@@ -106,8 +106,9 @@ Expected<ForeignTensor> ForeignTensor::make(const dlpack::TensorData& data, bool
         "",
         "take",
         {data.device.type, data.device.number}};
-  if (data.rank < 0 || (data.rank > 0 && !data.shape))
-    return errors::rank_mismatch("take", "extents", 0, static_cast<size_t>(std::max(data.rank, 0)));
+  if (data.rank < 0)
+    return Error{"rank-mismatch", fmt::format("take: a rank of {}", data.rank), "", "take", {data.rank}};
+  if (data.rank > 0 && !data.shape) return errors::rank_mismatch("take", "extents", 0, static_cast<size_t>(data.rank));
   const auto rank = static_cast<size_t>(data.rank);
   Shape shape;
   if (rank > 0) shape.assign(data.shape, data.shape + rank);

@@ -37,24 +37,28 @@ Expected<MutableTensorView> MutableTensorView::from(Expected<TensorView> view) {
 
 void Tensor::Free::operator()(void* memory) const { give_back_memory(memory); }
 
-Expected<Tensor> Tensor::uninitialized(DType type, Shape shape) {
+Expected<Tensor> Tensor::allocated(const char* operation, DType type, Shape shape) {
   auto layout = Layout::column_major(std::move(shape));
   if (!layout) return layout.error();
   int64_t bytes;
   if (__builtin_mul_overflow(layout->element_count(), static_cast<int64_t>(element_size(type)), &bytes) ||
       bytes > std::numeric_limits<int64_t>::max() - 64)  // rounded up to it
-    return errors::integer_overflow("uninitialized", "the number of bytes");
+    return errors::integer_overflow(operation, "the number of bytes");
   Tensor tensor;
   tensor.type_ = type;
   tensor.layout_ = std::move(*layout);
   if (bytes == 0) return tensor;
   tensor.host_.reset(take_memory(static_cast<size_t>(bytes)));
-  if (!tensor.host_) return errors::out_of_memory("uninitialized", bytes);
+  if (!tensor.host_) return errors::out_of_memory(operation, bytes);
   return tensor;
 }
 
+Expected<Tensor> Tensor::uninitialized(DType type, Shape shape) {
+  return allocated("uninitialized", type, std::move(shape));
+}
+
 Expected<Tensor> Tensor::zeros(DType type, Shape shape) {
-  auto tensor = uninitialized(type, std::move(shape));
+  auto tensor = allocated("zeros", type, std::move(shape));
   if (tensor && tensor->host_) std::memset(tensor->host_.get(), 0, tensor->byte_count());
   return tensor;
 }

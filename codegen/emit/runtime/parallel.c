@@ -113,9 +113,9 @@ struct worker {
   int sleeping;
   struct worker* older;
 #ifdef __GLIBC__
-  int cpu;           /* of pool.cpus, while it is awake; -1: none */
-  int kept_away;     /* until it has woken, from CPUs of others */
-  cpu_set_t allowed; /* where it ran before */
+  int cpu;                 /* of pool.cpus, while it is awake; -1: none */
+  int kept_away;           /* from CPUs of others, until it has woken */
+  cpu_set_t allowed, free; /* where it may run otherwise, and meanwhile */
 #endif
 };
 
@@ -149,20 +149,23 @@ static int take_cpu(void) {
 }
 
 static void leave_cpu(int cpu) {
-  if (cpu >= 0 && --pool.runs_on[cpu] == 0) CPU_CLR(cpu, &pool.cpus);
+  if (cpu >= 0 && pool.runs_on[cpu] > 0 && --pool.runs_on[cpu] == 0) CPU_CLR(cpu, &pool.cpus);
 }
 
-/* Until it has woken. */
 static void keep_away_from_others(struct worker* worker) {
-  cpu_set_t others;
   if (pthread_getaffinity_np(worker->thread, sizeof worker->allowed, &worker->allowed) != 0) return;
-  CPU_AND(&others, &worker->allowed, &pool.cpus);
-  CPU_XOR(&others, &worker->allowed, &others);
-  worker->kept_away = CPU_COUNT(&others) > 0 && pthread_setaffinity_np(worker->thread, sizeof others, &others) == 0;
+  CPU_AND(&worker->free, &worker->allowed, &pool.cpus);
+  CPU_XOR(&worker->free, &worker->allowed, &worker->free);
+  worker->kept_away =
+      CPU_COUNT(&worker->free) > 0 && pthread_setaffinity_np(worker->thread, sizeof worker->free, &worker->free) == 0;
 }
 
+/* Whoever gave it a place in between is obeyed. */
 static void begin_work(struct worker* worker) {
-  if (worker->kept_away) pthread_setaffinity_np(worker->thread, sizeof worker->allowed, &worker->allowed);
+  cpu_set_t now;
+  if (worker->kept_away && pthread_getaffinity_np(worker->thread, sizeof now, &now) == 0 &&
+      CPU_EQUAL(&now, &worker->free))
+    pthread_setaffinity_np(worker->thread, sizeof worker->allowed, &worker->allowed);
   worker->kept_away = 0;
   worker->cpu = take_cpu();
 }

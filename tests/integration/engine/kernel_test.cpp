@@ -347,6 +347,10 @@ TEST_CASE("kernels are found again by later handles, and what is damaged is comp
   const auto missing = engine::compile(program, without);
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == "no-executable");
+  options.threads = -3;
+  const auto threadless = engine::compile(program, options);
+  REQUIRE_FALSE(threadless);
+  CHECK(threadless.error().code == "bad-threads");
 }
 
 TEST_CASE("without a place to keep kernels they live in memory") {

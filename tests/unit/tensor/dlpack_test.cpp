@@ -88,6 +88,7 @@ TEST_CASE("What cannot be taken stays the caller's") {
     auto* managed = foreign.give({});
     change(*managed);
     const auto taken = tensor::ForeignTensor::take(managed);
+    if (!taken && taken.error().code == "rank-mismatch") CHECK(taken.error().numbers.front() == managed->data.rank);
     return taken ? std::string("taken") : taken.error().code;
   };
   CHECK(code([](auto& managed) { managed.version.major = 2; }) == "dlpack-version");

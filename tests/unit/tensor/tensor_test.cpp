@@ -68,6 +68,7 @@ TEST_CASE("A tensor owns compact columns, and views of it touch no element") {
   CHECK(values<float>(Tensor::zeros(DType::F32, {3, 0, 2})).empty());
   CHECK(values<float>(Tensor::zeros(DType::F32, {})) == std::vector<float>{0});
   CHECK(Tensor::zeros(DType::C64, {int64_t{1} << 60}).error().code == "integer-overflow");
+  CHECK(Tensor::zeros(DType::C64, {int64_t{1} << 60}).error().message.starts_with("zeros"));
   CHECK(Tensor::uninitialized(DType::F64, {int64_t{1} << 58}).error().code == "out-of-memory");
   CHECK(TensorView::of(std::span<const int32_t>(numbers), {5}).error().numbers == std::vector<int64_t>{24, 5});
   CHECK(TensorView::over(nullptr, DType::F32, {}).error().code == "null-data");

@@ -197,6 +197,7 @@ class Tensor {
  private:
   friend Expected<Tensor> duplicate(const Tensor& tensor);
   Tensor() = default;
+  static Expected<Tensor> allocated(const char* operation, DType type, Shape shape);
   static Expected<Tensor> copy_of(const TensorView& view);
   Expected<void> check_elements(DType type) const;
 
