@@ -44,7 +44,7 @@ std::optional<std::string> FileCache::find(const std::string& name) const {
   const auto all = read_bytes(place);
   if (!all || all->size() < kDigest) return std::nullopt;
   std::string bytes = all->substr(kDigest);
-  if (sha256_hex(bytes) != std::string_view(*all).substr(0, kDigest)) return std::nullopt;
+  if (sha256_hex(name + bytes) != std::string_view(*all).substr(0, kDigest)) return std::nullopt;
   std::error_code ignored;
   if (limit_ > 0) fs::last_write_time(place, fs::file_time_type::clock::now(), ignored);  // what was used last stays
   return bytes;
@@ -56,7 +56,7 @@ void FileCache::keep(const std::string& name, const std::string& bytes) const {
   fs::create_directories(folder_.parent_path(), error);
   mkdir(folder_.c_str(), 0700);
   if (!is_own(folder_, S_IFDIR)) return;
-  const bool is_kept = replace_file(folder_ / name, sha256_hex(bytes) + bytes, 0600).has_value();
+  const bool is_kept = replace_file(folder_ / name, sha256_hex(name + bytes) + bytes, 0600).has_value();
   if (is_kept && limit_ > 0) make_room();
 }
 

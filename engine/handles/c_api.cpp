@@ -164,7 +164,9 @@ tt_error* tt_einsum_type(const char* subscripts, const tt_array* operands, size_
 
 tt_error* tt_set_einsum_options(const tt_options* options) {
   return without_exceptions([&]() -> tt_error* {
-    engine::set_einsum_options(options_of(options));
+    const auto taken = options_of(options);
+    if (taken.threads < 0) return made("bad-threads", "an einsum cannot have less than 0 threads");
+    engine::set_einsum_options(taken);
     return nullptr;
   });
 }

@@ -152,13 +152,15 @@ tt_error* tt_tensor_slice(const tt_tensor* tensor, const tt_slice* slices, size_
 }
 
 tt_error* tt_tensor_reshape(const tt_tensor* tensor, int32_t rank, const int64_t* shape, tt_tensor** view) {
-  const auto count = static_cast<size_t>(std::max(rank, 0));
+  if (rank < 0) return made("bad-array", "a shape of less than 0 dimensions");
+  const auto count = static_cast<size_t>(rank);
   return derive(tensor, shape, count, view, [&](const TensorView& of) { return of.reshape({shape, shape + count}); });
 }
 
 tt_error* tt_tensor_broadcast(const tt_tensor* tensor, int32_t rank, const int64_t* shape, const int32_t* axes,
                               size_t count, tt_tensor** view) {
-  const auto dimensions = static_cast<size_t>(std::max(rank, 0));
+  if (rank < 0) return made("bad-array", "a shape of less than 0 dimensions");
+  const auto dimensions = static_cast<size_t>(rank);
   if ((dimensions > 0 && !shape)) return null_pointer("a shape");
   return derive(tensor, axes, count, view, [&](const TensorView& of) {
     return of.broadcast({shape, shape + dimensions}, numbers_of(axes, count));

@@ -160,7 +160,7 @@ static void keep_away_from_others(struct worker* worker) {
       CPU_COUNT(&worker->free) > 0 && pthread_setaffinity_np(worker->thread, sizeof worker->free, &worker->free) == 0;
 }
 
-/* Whoever gave it a place in between is obeyed. */
+/* Whoever gave it another place in between is obeyed. */
 static void begin_work(struct worker* worker) {
   cpu_set_t now;
   if (worker->kept_away && pthread_getaffinity_np(worker->thread, sizeof now, &now) == 0 &&
@@ -308,10 +308,11 @@ __attribute__((destructor)) static void stop(void) {
 }
 
 /* A caller that is cancelled ends after its loop: in the midst of it, it would take the lock and the job, which others
- * work at, with it. */
+ * work at, with it. A signal that is on its way asks glibc 2.36 for the type, not for the state. */
 static void run_in_pool(struct job* job) {
-  int cancelling;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+  int type, state;
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
   pthread_mutex_lock(&pool.lock);
   const int cpu = take_cpu();
   if (pool.worker_count < job->threads - 1) grow(job->threads - 1);
@@ -334,7 +335,8 @@ static void run_in_pool(struct job* job) {
   atomic_fetch_sub(&pool.waiting, 1);
   leave_cpu(cpu);
   pthread_mutex_unlock(&pool.lock);
-  pthread_setcancelstate(cancelling, &cancelling);
+  pthread_setcancelstate(state, &state);
+  pthread_setcanceltype(type, &type);
 }
 
 static void take_part_of(void* state, int index) { take_part(state, (unsigned)index); }

@@ -61,6 +61,10 @@ static int tensors(void) {
   CHECK(tt_tensor_array(wide).rank == 3 && tt_tensor_array(wide).strides[0] == 0);
   CHECK(fails_with(tt_tensor_transpose(turned, swapped, 1, &other), "rank-mismatch"));
   CHECK(fails_with(tt_tensor_reshape(turned, 2, two_three, &other), "not-contiguous"));
+  CHECK(fails_with(tt_tensor_reshape(turned, -7, two_three, &other), "bad-array"));
+  CHECK(fails_with(tt_tensor_broadcast(turned, -7, two_three, NULL, 0, &other), "bad-array"));
+  tt_options threadless = {.size = sizeof threadless, .threads = -4};
+  CHECK(fails_with(tt_set_einsum_options(&threadless), "bad-threads"));
   tt_error* outside = tt_tensor_diagonal(turned, 0, 2, &other);
   CHECK(tt_error_numbers(outside, &numbers) == 2 && numbers[0] == 2 && numbers[1] == 2);
   CHECK(fails_with(outside, "axis-out-of-range"));

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/file_cache.h"
 #include "base/sha256.h"
 #include "base/temporary_directory.h"
 
@@ -62,4 +63,16 @@ TEST_CASE("files come back byte by byte, and what cannot be written or read is t
 TEST_CASE("SHA-256 of a text with a known digest") {
   CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST_CASE("what lies under another name than it was kept under is not there") {
+  const auto folder = TemporaryDirectory::create(fs::temp_directory_path(), "tile-tune-test-");
+  REQUIRE(folder);
+  const FileCache cache(folder->path() / "kept");
+  cache.keep("one", "the first");
+  cache.keep("other", "the second");
+  fs::copy_file(folder->path() / "kept" / "other", folder->path() / "kept" / "one",
+                fs::copy_options::overwrite_existing);
+  CHECK_FALSE(cache.find("one"));
+  CHECK(cache.find("other") == "the second");
 }

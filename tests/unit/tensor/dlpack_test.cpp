@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstddef>
+#include <limits>
 
 using namespace tile_tune;
 using tensor::Tensor;
@@ -98,6 +99,7 @@ TEST_CASE("What cannot be taken stays the caller's") {
   CHECK(code([](auto& managed) { managed.data.device = {2, 1}; }) == "dlpack-device");
   CHECK(code([](auto& managed) { managed.data.data = nullptr; }) == "null-data");
   CHECK(code([](auto& managed) { managed.data.rank = -1; }) == "rank-mismatch");
+  CHECK(code([](auto& managed) { managed.data.rank = std::numeric_limits<int32_t>::max(); }) == "rank-mismatch");
   CHECK(code([&](auto&) { foreign.shape[1] = -3; }) == "negative-extent");
   CHECK(code([&](auto&) { foreign.shape = {int64_t{1} << 40, int64_t{1} << 40}; }) == "integer-overflow");
   CHECK(deleted == 0);
