@@ -1,7 +1,8 @@
 // Bytes that could be made again, kept in files of the user's own from one process to the next.
 //
-// Every file begins with the SHA-256 of its name and what it holds. What is not as it was written, or lies under another
-// name, or belongs to somebody else, is not there; a folder that cannot be written, or that others may write, keeps nothing. Processes may share a folder.
+// Every file begins with the SHA-256 of its name and what it holds. What is not as it was written, or lies under
+// another name, or belongs to somebody else, is not there; a folder that cannot be written, or that others may write,
+// keeps nothing. Processes may share a folder.
 #pragma once
 
 #include <cstdint>

@@ -22,6 +22,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from benchmark import contest, einsum_document, einsums, environment, rounds  # noqa: E402
 
 SEED = 1  # of the order in rounds and of the intervals
+# Threads that are not pinned may wake on their caller's CPU, from which Linux moves them after some milliseconds.
+WARM_S = 0.01
 
 
 def arguments():
@@ -98,7 +100,7 @@ def measured(calls, count):
 
     Threads are not pinned: of five pools in one process, nobody can tell which threads compute and which only wait."""
     with rounds.alone():
-        samples, _ = rounds.run(calls, calls, None, count, 0, SEED)
+        samples, _ = rounds.run(calls, calls, None, count, 0, SEED, WARM_S)
     entries = {}
     for name, taken in samples.items():
         ratio = rounds.speed_ratio(samples["tile-tune"], taken, SEED)

@@ -112,9 +112,18 @@ def screen(kernels):
     return times
 
 
-def run(kernels, own, placement, rounds, seconds, seed):
+def warm_up(call, seconds):
+    """Wakes the call's own threads, until those that woke on one CPU are parted."""
+    end = time.monotonic() + seconds
+    call()
+    while time.monotonic() < end:
+        call()
+
+
+def run(kernels, own, placement, rounds, seconds, seed, warm=0):
     """name -> samples in nanoseconds, one a round, and name -> time of those too slow to take part. `own` are never
-    left out. Without a placement, threads run where the system puts them."""
+    left out. Without a placement, threads run where the system puts them. `warm`: seconds of calls before each sample;
+    one call at least."""
     times = screen(kernels)
     fastest = min(times.values())
     slow = {name: ns for name, ns in times.items() if name not in own and ns > SLOW_FACTOR * fastest}
@@ -125,7 +134,7 @@ def run(kernels, own, placement, rounds, seconds, seed):
     while done < rounds or time.monotonic() - start < seconds:
         for name in order.sample(racing, len(racing)):
             wait_for_quiet()
-            kernels[name]()
+            warm_up(kernels[name], warm)
             if placement:
                 placement.close()
             samples[name].append(sample(kernels[name], calls[name]))

@@ -3,7 +3,6 @@
 
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tile_tune_rt.h"
@@ -83,27 +82,26 @@ const void* take_and_fill(unsigned long long bytes) {
 }
 
 struct placed {
-  long nanoseconds;
+  int size;
+  atomic_int begun;
   int *cpus, *threads;
 };
 
-static int compute_and_note_place(struct tile_tune_call* call, int index, uint8_t* closure) {
+static int note_place_and_meet(struct tile_tune_call* call, int index, uint8_t* closure) {
   (void)call;
-  const struct placed* placed = (const struct placed*)closure;
-  struct timespec start, now;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  do clock_gettime(CLOCK_MONOTONIC, &now);
-  while ((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec - start.tv_nsec < placed->nanoseconds);
+  struct placed* placed = (struct placed*)closure;
   placed->cpus[index] = sched_getcpu();
   placed->threads[index] = gettid();
+  atomic_fetch_add(&placed->begun, 1);
+  while (atomic_load(&placed->begun) < placed->size) sched_yield();
   return 0;
 }
 
-void places_of_loop(int size, long nanoseconds, int* cpus, int* threads) {
+void places_of_loop(int size, int* cpus, int* threads) {
   struct tile_tune_context* context = tile_tune_rt2_context_create();
   tile_tune_rt2_set_num_threads(context, size);
   struct tile_tune_call call = {context, 1};
-  struct placed placed = {nanoseconds, cpus, threads};
-  tile_tune_rt2_do_par_for(&call, compute_and_note_place, 0, size, (uint8_t*)&placed);
+  struct placed placed = {size, 0, cpus, threads};
+  tile_tune_rt2_do_par_for(&call, note_place_and_meet, 0, size, (uint8_t*)&placed);
   tile_tune_rt2_context_destroy(context);
 }

@@ -18,8 +18,9 @@ void order_of_loop(int threads, int first, int size, int* order);
 /// refused.
 const void* take_and_fill(unsigned long long bytes);
 
-/// Runs a loop of `size` indices, each of which takes so long, with as many threads; notes where and in which thread.
-void places_of_loop(int size, long nanoseconds, int* cpus, int* threads);
+/// Runs a loop of `size` indices in as many threads, none of which ends before all have begun; notes on which CPU each
+/// began, and in which thread.
+void places_of_loop(int size, int* cpus, int* threads);
 
 #ifdef __cplusplus
 }
