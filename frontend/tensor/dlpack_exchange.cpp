@@ -108,6 +108,8 @@ Expected<ForeignTensor> ForeignTensor::make(const dlpack::TensorData& data, bool
         {data.device.type, data.device.number}};
   if (data.rank < 0)
     return Error{"rank-mismatch", fmt::format("take: a rank of {}", data.rank), "", "take", {data.rank}};
+  if (data.rank > static_cast<int32_t>(kMaxRank))
+    return errors::too_many_dimensions("take", static_cast<size_t>(data.rank));
   if (data.rank > 0 && !data.shape) return errors::rank_mismatch("take", "extents", 0, static_cast<size_t>(data.rank));
   const auto rank = static_cast<size_t>(data.rank);
   Shape shape;
