@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/handles/c_errors.h"
+#include "engine/handles/handle.h"
 #include "frontend/edsl/einsum_program.h"
 #include "frontend/edsl/errors.h"
 #include "frontend/ir/json.h"
@@ -165,7 +166,7 @@ tt_error* tt_einsum_type(const char* subscripts, const tt_array* operands, size_
 tt_error* tt_set_einsum_options(const tt_options* options) {
   return without_exceptions([&]() -> tt_error* {
     const auto taken = options_of(options);
-    if (taken.threads < 0) return made("bad-threads", "an einsum cannot have less than 0 threads");
+    if (const auto checked = engine::check_options(taken); !checked) return made(checked.error());
     engine::set_einsum_options(taken);
     return nullptr;
   });

@@ -5,6 +5,9 @@
 
 namespace tile_tune::engine {
 
+/// Whether a handle can be made with them: a schedule that is one, one budget, a number of threads.
+Expected<void> check_options(const CompileOptions& options);
+
 /// A handle that compiles when it is called, also of a program that has numbers for its sizes. Says what there is to
 /// say of the program.
 Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions& options);

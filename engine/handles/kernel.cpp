@@ -545,7 +545,7 @@ void shutdown() { end_background(); }
 
 std::optional<Schedule> Kernel::schedule() const { return impl_->schedule(); }
 
-Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions& options) {
+Expected<void> check_options(const CompileOptions& options) {
   if (options.schedule == Schedule::Reference)
     return Error{"no-kernel", "the reference has no kernel", "engine::run computes by it"};
   if (!(options.tune_seconds >= 0) || !(options.background_seconds >= 0) ||
@@ -554,6 +554,11 @@ Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions&
   if (options.threads < 0)
     return Error{"bad-threads", fmt::format("a kernel cannot have {} threads", options.threads),
                  "0: as many as the CPUs there are"};
+  return {};
+}
+
+Expected<Kernel> make_handle(const edsl::Program& program, const CompileOptions& options) {
+  if (const auto checked = check_options(options); !checked) return checked.error();
   const auto executable = tool(options.executable);
   if (!executable) return error_of(executable.error());
   const auto impl = std::make_shared<Kernel::Impl>(program, options, *executable);

@@ -126,9 +126,12 @@ class View:
         return View(labels, array.shape, [stride // array.itemsize for stride in array.strides], array)
 
     @staticmethod
-    def dense(labels, extent, array):
-        extents = [extent[label] for label in labels]
-        return View(labels, extents, [math.prod(extents[place + 1:]) for place in range(len(labels))], array)
+    def dense(labels, extent):
+        """A new array, labels outermost first."""
+        return View.of(labels, np.empty([extent[label] for label in labels], "float32"))
+
+    def as_argument(self, number, labels):
+        return number, [self.extent[label] for label in labels], [self.stride[label] for label in labels], self.array
 
     def outermost_first(self, labels):
         return sorted(labels, key=lambda label: -abs(self.stride[label]))
@@ -168,14 +171,11 @@ def copied(library, view, labels, way):
     way itself, and no step."""
     if way is None:
         return view, []
-    extents = [view.extent[label] for label in labels]
-    array = np.empty(extents, "float32")
-    made = View.dense(labels, view.extent, array)
+    made = View.dense(labels, view.extent)
     if way == "reorder":
-        return made, [library.primitive("reorder", [(FIRST, extents, [view.stride[label] for label in labels],
-                                                     view.array), (RESULT, extents, made.stride.values(), array)])]
-    source = np.lib.stride_tricks.as_strided(view.array, extents, [4 * view.stride[label] for label in labels])
-    return made, [lambda _: np.copyto(array, source)]
+        return made, [into(library, view, made)]
+    source = np.lib.stride_tricks.as_strided(view.array, made.array.shape, [4 * view.stride[label] for label in labels])
+    return made, [lambda _: np.copyto(made.array, source)]
 
 
 def as_copied(library, views, labels, ways):
@@ -183,11 +183,9 @@ def as_copied(library, views, labels, ways):
     return [view for view, _ in made], [step for _, steps in made for step in steps]
 
 
-def into(library, made, view):
-    """The step that brings an array into the view."""
-    extents = list(made.extent.values())
-    return library.primitive("reorder", [(FIRST, extents, made.stride.values(), made.array),
-                                         (RESULT, extents, [view.stride[label] for label in made.extent], view.array)])
+def into(library, view, target):
+    """The step that brings a view's elements into another of the same labels."""
+    return library.primitive("reorder", [view.as_argument(FIRST, view.extent), target.as_argument(RESULT, view.extent)])
 
 
 def matmul(library, left, right, out, copies, through):
@@ -202,10 +200,7 @@ def matmul(library, left, right, out, copies, through):
     sums = (right if copies[0] else left).outermost_first(sums)
     views, steps = as_copied(library, (left, right), ([*batch, *rows, *sums], [*batch, *sums, *columns]), copies)
     left, right = views
-    result = out
-    if through:
-        result = View.dense([*batch, *rows, *columns], everything, None)
-        result.array = np.empty(list(result.extent.values()), "float32")
+    result = View.dense([*batch, *rows, *columns], everything) if through else out
     if not lie_as_one(sums, views):
         raise Refused("sums that do not lie as one")
     row, column = largest_group(rows, [result, left]), largest_group(columns, [result, right])
@@ -228,12 +223,10 @@ def product_and_sum(library, left, right, out, copies):
     if set(left.extent) != set(right.extent):
         raise Refused("labels of one operand")
     labels = left.outermost_first(left.extent)
-    extents = [left.extent[label] for label in labels]
     (left, right), steps = as_copied(library, (left, right), (labels, labels), copies)
-    products = View.dense(labels, left.extent, np.empty(extents, "float32"))
-    multiply = library.primitive("mul", [
-        (number, extents, [view.stride[label] for label in labels], view.array)
-        for number, view in ((FIRST, left), (SECOND, right), (RESULT, products))])
+    products = View.dense(labels, left.extent)
+    multiply = library.primitive("mul", [view.as_argument(number, labels) for number, view in
+                                         ((FIRST, left), (SECOND, right), (RESULT, products))])
     return [*steps, multiply, *total(library, products, out)]
 
 
@@ -243,12 +236,10 @@ def total(library, view, out):
         return [into(library, view, out)]
     # Its result lies as its operand does.
     labels = view.outermost_first(view.extent)
-    kept = [label for label in labels if label in out.extent]
-    sums = View.dense(kept, out.extent, np.empty([out.extent[label] for label in kept], "float32"))
-    extents = [view.extent[label] for label in labels]
+    sums = View.dense([label for label in labels if label in out.extent], out.extent)
     beyond = sums.array.size
     return [library.primitive("sum", [
-        (FIRST, extents, [view.stride[label] for label in labels], view.array),
+        view.as_argument(FIRST, labels),
         (RESULT, [sums.extent.get(label, 1) for label in labels],
          [sums.stride.get(label, beyond) for label in labels], sums.array)]), into(library, sums, out)]
 
@@ -308,8 +299,10 @@ def einsum(library, subscripts, operands):
         views = [View.of(term, array) for term, array in zip(terms[:2], left[:2])]
         later, extent = terms[2:], {label: size for view in views for label, size in view.extent.items()}
         piece = "".join(label for label in extent if label in "".join([result, *later])) if later else result
-        array = np.empty([extent[label] for label in piece], "float32")
-        out = View.dense(piece, extent, array if later else None)
+        out = View.dense(piece, extent)
+        array = out.array
+        if not later:
+            out.array = None
         steps += fastest(library, views, out, array.ctypes.data)
         if not later:
             break

@@ -111,9 +111,9 @@ struct worker {
   unsigned number;       /* from 1 */
   pthread_cond_t posted; /* while it sleeps: there is a job */
   int sleeping;
+  int cpu; /* of pool.cpus, while it is awake; -1: none */
   struct worker* older;
 #ifdef __GLIBC__
-  int cpu;                 /* of pool.cpus, while it is awake; -1: none */
   int kept_away;           /* from CPUs of others, until it has woken */
   cpu_set_t allowed, free; /* where it may run otherwise, and meanwhile */
 #endif
@@ -170,13 +170,11 @@ static void begin_work(struct worker* worker) {
   worker->cpu = take_cpu();
 }
 
-static void end_work(struct worker* worker) { leave_cpu(worker->cpu); }
 #else
 static int take_cpu(void) { return -1; }
 static void leave_cpu(int cpu) { (void)cpu; }
 static void keep_away_from_others(struct worker* worker) { (void)worker; }
-static void begin_work(struct worker* worker) { (void)worker; }
-static void end_work(struct worker* worker) { (void)worker; }
+static void begin_work(struct worker* worker) { worker->cpu = -1; }
 #endif
 
 static void wake(int count) {
@@ -217,7 +215,7 @@ static void wait_for_post(struct worker* worker) {
   pthread_mutex_unlock(&pool.lock);
   WAIT_BRIEFLY_WHILE(atomic_load(&pool.announced) == heard)
   pthread_mutex_lock(&pool.lock);
-  end_work(worker);
+  leave_cpu(worker->cpu);
   worker->sleeping = pool.posts == seen;
   while (worker->sleeping && !pool.stopping) pthread_cond_wait(&worker->posted, &pool.lock);
   begin_work(worker);
@@ -234,6 +232,7 @@ static void* work(void* state) {
     else
       wait_for_post(worker);
   }
+  leave_cpu(worker->cpu);
   pthread_mutex_unlock(&pool.lock);
   return NULL;
 }
