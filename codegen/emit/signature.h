@@ -44,8 +44,8 @@ struct Argument {
   int parts() const;       // 2 for complex types, whose real and imaginary parts lie side by side
 };
 
-/// Of an entry that takes sizes (entry.h): its first parameters, what it takes, and the extents of each argument as C
-/// has them.
+/// Of an entry that takes sizes (sized_entry.h): its first parameters, what it takes, and the extents of each argument
+/// as C has them.
 struct EntrySizes {
   std::vector<std::string> names;
   std::vector<EntrySize> taken;

@@ -172,8 +172,8 @@ struct Tiling {
     return {func, nest, fused_away()};
   }
 
-  // Loops of the schedule's nest that Nest::loops lacks because they were fused into one parallel loop.
-  // (-1: the pieces of a parallel reduction are one more.)
+  // Loops of the schedule's nest that Nest::loops lacks because they were fused into one parallel loop. The loop over
+  // pieces of a parallel reduction is fused as well and is no loop of the schedule: with it alone, -1.
   int fused_away() const {
     return schedule.parallel_reduction ? schedule.cpu().parallel - 1 : std::max(schedule.cpu().parallel - 1, 0);
   }

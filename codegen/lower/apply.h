@@ -18,8 +18,9 @@ namespace tile_tune::codegen {
 struct NestPlacement {
   std::vector<int64_t> extents;            // by output loop: iterations in one run of the nest (Fusion::extents)
   std::optional<Halide::LoopLevel> where;  // the loop inside which it is computed; an output of the pipeline has none
-  std::vector<std::optional<Halide::LoopLevel>> copies;  // by Stage::packed, of depth -1: where in the nest around it
-                                                         // the copy is made; none: before that
+  std::vector<std::optional<Halide::LoopLevel>> copies;  // by Stage::packed, for packings of depth -1: the loop of
+                                                         // the enclosing nest in which the copy is made; none:
+                                                         // before that nest
   StoredElements stored;                                 // the stage's own elements, or those of its epilogue
 };
 

@@ -3,9 +3,9 @@
 //   grid { order[0] loops } block { order[1] loops } a thread's elements (vector, unrolled)
 //
 // Sums live in registers inside the innermost thread loop, or at block level (sums_by_block), where each update runs in
-// thread loops of its own, and ShrinkRegs leaves of them the thread's own part. Operands are staged in shared memory by
-// all threads of a block, inside the loops over blocks of the reduction. Threads that share a reduction have sums of
-// their own in registers, and add them up in shared memory.
+// thread loops of its own, and ShrinkRegisters leaves of them the thread's own part. Operands are staged in shared
+// memory by all threads of a block, inside the loops over blocks of the reduction. Threads that share a reduction have
+// sums of their own in registers, and add them up in shared memory.
 #pragma once
 
 #include "codegen/lower/apply.h"

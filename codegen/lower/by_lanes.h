@@ -38,8 +38,8 @@ class OddVectors : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::Store* op) override;
 };
 
-/// A pass over lowered code for GPUs: a thread's sums are its own, so that nothing of them is atomic, whatever says
-/// that a reduction may run in vectors.
+/// A pass over lowered code for GPUs: drops Atomic nodes, which reductions in vectors come with. A thread's sums are
+/// its own.
 class NothingAtomic : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;

@@ -1,6 +1,7 @@
 // Every decision in the schedule of a stage with a nest, in one table. The JSON form, what a child takes from one
 // parent together, what kernels for many sizes do without, and what the cost model sees of optional decisions follow
-// from it. How the search draws, counts, changes and repairs them: search/space/decisions.h.
+// from it, as does how a nest is said of the same statement with its loops numbered otherwise (renumber.h). How the
+// search draws, counts, changes and repairs them: search/space/group_rules.h.
 #pragma once
 
 #include <tuple>
@@ -20,10 +21,15 @@ constexpr const char* group_name(Group group) {
   return kNames[static_cast<int>(group)];
 }
 
+/// What the numbers in a decision are: loops (output loop p, or P + r), reduction loops, operands; a list may also have
+/// one entry for each reduction loop.
+enum class Numbers { Plain, Loops, Reductions, Operands, OneAReduction };
+
 /// What not every decision has.
 struct Traits {
   bool optional = false;       // the JSON form leaves it out where it has its default value
   bool needs_numbers = false;  // kernels for many sizes have its default value
+  Numbers numbers = Numbers::Plain;
   /// Why nests on a GPU have its default value, in one sentence: it is a CPU's, or not built for GPUs yet.
   const char* not_on_gpu = nullptr;
   /// What is wrong with it in a stage that is valid otherwise, in one sentence; empty if nothing is.
@@ -72,18 +78,19 @@ inline constexpr std::tuple kDecisions{
     decision("tiles", &NestSchedule::tiles, Group::Tiles),
     decision("order", &NestSchedule::order, Group::Tiles),
     decision("parallel", &CpuMapping::parallel, Group::Threads),
-    decision("vector_loop", &CpuMapping::vector_loop, Group::Vectors),
+    decision("vector_loop", &CpuMapping::vector_loop, Group::Vectors, {.numbers = Numbers::Loops}),
     decision("lanes", &CpuMapping::lanes, Group::Vectors),
-    decision("gpu_vector_loop", &GpuMapping::vector_loop, Group::Vectors),
+    decision("gpu_vector_loop", &GpuMapping::vector_loop, Group::Vectors, {.numbers = Numbers::Loops}),
     decision("gpu_lanes", &GpuMapping::lanes, Group::Vectors),
     decision("interleaved", &GpuMapping::interleaved, Group::Threads),
     decision("reduction_threads", &GpuMapping::reduction_threads, Group::Threads),
     decision("padding", &GpuMapping::padding, Group::Copies),
     decision("pipelined", &GpuMapping::pipelined, Group::Copies),
     decision("resident_blocks", &GpuMapping::resident_blocks, Group::Threads),
-    decision("reduction_order", &NestSchedule::reduction_order, Group::Reduction),
-    decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction),
-    decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction),
+    decision("reduction_order", &NestSchedule::reduction_order, Group::Reduction, {.numbers = Numbers::Reductions}),
+    decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction, {.numbers = Numbers::OneAReduction}),
+    decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction,
+             {.numbers = Numbers::OneAReduction}),
     decision("packings", &NestSchedule::packings, Group::Copies),
     decision("prefetches", &NestSchedule::prefetches, Group::Prefetches,
              {.optional = true,
@@ -96,22 +103,43 @@ inline constexpr std::tuple kDecisions{
              {.optional = true, .needs_numbers = true, .not_on_gpu = "running totals are not computed on a GPU"}),
 };
 
-/// The fields of a decision's parts, by their names in the JSON form.
+/// A member of a decision's part.
+template <typename Part, typename Value>
+struct Field {
+  const char* name;  // in the JSON form
+  Value Part::*value;
+  Numbers numbers;
+};
+template <typename Part, typename Value>
+constexpr Field<Part, Value> field(const char* name, Value Part::*value, Numbers numbers = Numbers::Plain) {
+  return {name, value, numbers};
+}
+
+/// Those of a decision's parts.
 template <typename Part>
 inline constexpr auto kFields = std::tuple{};
 template <>
 inline constexpr auto kFields<ComputeAt> =
-    std::tuple{std::pair{"statement", &ComputeAt::statement}, std::pair{"depth", &ComputeAt::depth}};
+    std::tuple{field("statement", &ComputeAt::statement), field("depth", &ComputeAt::depth)};
 template <>
-inline constexpr auto kFields<ParallelReduction> =
-    std::tuple{std::pair{"loop", &ParallelReduction::loop}, std::pair{"pieces", &ParallelReduction::pieces}};
+inline constexpr auto kFields<ParallelReduction> = std::tuple{
+    field("loop", &ParallelReduction::loop, Numbers::Reductions), field("pieces", &ParallelReduction::pieces)};
 template <>
-inline constexpr auto kFields<Packing> = std::tuple{
-    std::pair{"operand", &Packing::operand}, std::pair{"depth", &Packing::depth}, std::pair{"order", &Packing::order}};
+inline constexpr auto kFields<Packing> = std::tuple{field("operand", &Packing::operand, Numbers::Operands),
+                                                    field("depth", &Packing::depth), field("order", &Packing::order)};
 template <>
 inline constexpr auto kFields<Prefetch> =
-    std::tuple{std::pair{"operand", &Prefetch::operand}, std::pair{"loop", &Prefetch::loop},
-               std::pair{"distance", &Prefetch::distance}};
+    std::tuple{field("operand", &Prefetch::operand, Numbers::Operands), field("loop", &Prefetch::loop, Numbers::Loops),
+               field("distance", &Prefetch::distance)};
+
+template <typename Part>
+concept HasFields = (std::tuple_size_v<std::remove_cvref_t<decltype(kFields<Part>)>>) > 0;
+
+/// visit(field) for each.
+template <HasFields Part, typename Visit>
+constexpr void for_each_field(Visit&& visit) {
+  std::apply([&](const auto&... one) { (visit(one), ...); }, kFields<Part>);
+}
 
 /// visit(decision) for each row of the table.
 template <typename Visit>

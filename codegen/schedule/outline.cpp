@@ -66,6 +66,12 @@ class Writer {
     return statement(nest.statement).indices[static_cast<size_t>(index)].name;
   }
 
+  std::string operand_name(const Nest& nest, int number) const {
+    for (const auto& operand : nest.loops.operands)
+      if (operand.number == number) return program_.tensors[static_cast<size_t>(operand.tensor)].name;
+    return fmt::format("operand {}", number);
+  }
+
   std::vector<TileLoop> tile_loops(const Nest& nest) const {
     std::vector<TileLoop> result;
     for (size_t level = 0; level < nest.stage.order.size(); ++level)
@@ -109,10 +115,7 @@ class Writer {
     std::vector<std::string> result;
     for (const auto& packing : nest.stage.packings)
       if (std::max(packing.depth, 0) == depth)
-        for (const auto& operand : nest.loops.operands)
-          if (operand.number == packing.operand)
-            result.push_back(
-                fmt::format("copy {}, packed", program_.tensors[static_cast<size_t>(operand.tensor)].name));
+        result.push_back(fmt::format("copy {}, packed", operand_name(nest, packing.operand)));
     return result;
   }
 
@@ -154,10 +157,7 @@ class Writer {
 
   std::string staged_text(const Nest& nest) const {
     std::vector<std::string> names;
-    for (const auto& packing : nest.stage.packings)
-      for (const auto& operand : nest.loops.operands)
-        if (operand.number == packing.operand)
-          names.push_back(program_.tensors[static_cast<size_t>(operand.tensor)].name);
+    for (const auto& packing : nest.stage.packings) names.push_back(operand_name(nest, packing.operand));
     std::string text = fmt::format("copy {} into shared memory", fmt::join(names, ", "));
     if (nest.stage.gpu().padding > 0) text += fmt::format(", {} elements between its rows", nest.stage.gpu().padding);
     if (nest.stage.gpu().pipelined) text += ", one block ahead";
@@ -242,6 +242,9 @@ class Writer {
       text += fmt::format(", vectors of {} {}", nest.stage.lanes(), output_name(nest, nest.stage.vector_loop()));
     if (nest.stage.is_gpu() && nest.stage.gpu().interleaved) text += ", interleaved with other threads'";
     if (nest.stage.dot_product) text += ", dot-product instructions";
+    for (const auto& [operand, loop, distance] : nest.stage.prefetches)
+      text += fmt::format(", {} asked for {} {} ahead", operand_name(nest, operand), distance,
+                          loop < outputs ? output_name(nest, loop) : reduction_name(nest, loop - outputs));
     return text;
   }
 

@@ -13,19 +13,11 @@ namespace {
 
 using nlohmann::json;
 
-template <typename Part>
-constexpr bool kHasFields = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<Part>)>> > 0;
-
-template <typename Part>
-void for_each_field(auto&& visit) {
-  std::apply([&](const auto&... field) { (visit(field.first, field.second), ...); }, kFields<Part>);
-}
-
 template <typename Value>
 json written(const Value& value) {
-  if constexpr (kHasFields<Value>) {
+  if constexpr (HasFields<Value>) {
     json parts;
-    for_each_field<Value>([&](const char* name, auto field) { parts[name] = written(value.*field); });
+    for_each_field<Value>([&](const auto& field) { parts[field.name] = written(value.*field.value); });
     return parts;
   } else {
     return value;
@@ -69,8 +61,7 @@ void read(const json& source, Integer& value) {
 
 void read(const json& source, bool& value) { value = source.get<bool>(); }
 
-template <typename Part>
-requires kHasFields<Part>
+template <HasFields Part>
 void read(const json& source, Part& part);
 
 template <typename Item>
@@ -84,10 +75,9 @@ void read(const json& source, std::optional<Value>& value) {
   read(source, value.emplace());
 }
 
-template <typename Part>
-requires kHasFields<Part>
+template <HasFields Part>
 void read(const json& source, Part& part) {
-  for_each_field<Part>([&](const char* name, auto field) { read(source.at(name), part.*field); });
+  for_each_field<Part>([&](const auto& field) { read(source.at(field.name), part.*field.value); });
 }
 
 StageSchedule stage_from_json(const json& source) {

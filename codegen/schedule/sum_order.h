@@ -9,9 +9,9 @@ namespace tile_tune::codegen {
 /// The statement adds up or multiplies floats.
 bool depends_on_order(const ir::Statement& statement);
 
-/// The stage with every choice taken back by which such a statement would combine its terms otherwise than one after
-/// the other, the last reduction index fastest: no partial sums in vector lanes, blocks, pieces, dot products or
-/// running totals. Any other statement's stage as it is. `loops` has the whole reduction.
+/// For such a statement, the stage without the choices that reorder its terms: no partial sums in vector lanes, blocks,
+/// pieces, dot products or running totals, so that they are combined one after the other, the last reduction index
+/// fastest. Any other statement's stage as it is. `loops` has the whole reduction.
 NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSchedule stage);
 
 /// All stages of a valid schedule are in that order; else one sentence. Class Program.

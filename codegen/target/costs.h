@@ -24,8 +24,8 @@ inline namespace zen4_2026_11 {
 /// Multiply-adds in flight that hide their latency: 4 cycles and 2 units a core on x86 since Haswell; on Zen 4, where a
 /// 512-bit operation takes both units, 4.
 inline constexpr double kInFlight = 8;
-/// So much less than what follows from that may a tile with few of them take, which reductions in lanes that need
-/// copies or the second cache are held against: 256 x 408 by 408 x 8 took 10.5 us so where the estimate is 0.56 of that
+/// How much that may overstate the time of a tile with few accumulators. Reductions in lanes that need copies or the
+/// second cache are held against what is left: 256 x 408 by 408 x 8 took 10.5 us so where the estimate is 0.56 of that
 /// of a tile of columns, which took 9.2; 64 x 4096 by 4096 x 3 took 13.7 where it is 0.26, of 81 (two cores,
 /// 2026-11-26).
 inline constexpr double kOverestimated = 2;

@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/loops.h"
+#include "codegen/schedule/renumber.h"
 #include "engine/programs/network_form.h"
 #include "frontend/einsum/einsum.h"
 #include "search/space/space.h"
@@ -68,24 +69,14 @@ std::optional<NetworkStep> step_of(const ir::Program& network, size_t number) {
   return NetworkStep{number, std::move(loaded), std::move(workload)};
 }
 
-/// Which loops and operands of the network's statement those of the step are: canonical forms number them apart.
-struct Renumbering {
-  size_t outputs = 0;
-  std::vector<int> reductions, operands;
-
-  int loop(int l) const {
-    const auto first = static_cast<int>(outputs);
-    return l < first ? l : first + reductions[static_cast<size_t>(l - first)];
-  }
-};
-
-std::optional<Renumbering> renumbering_of(const NetworkStep& step, const ir::Program& network) {
+/// Which loops and operands of the network's statement those of the step are.
+std::optional<codegen::Renumbering> renumbering_of(const NetworkStep& step, const ir::Program& network) {
   const auto& program = step.workload.program;
   const auto& alone = program.statements.front();
   const auto own = codegen::loops_of(program, alone);
   const auto there = codegen::loops_of(network, network.statements[step.statement]);
   const std::string letters = letters_of(network.statements[step.statement]);
-  Renumbering result{own.output.size(), {}, {}};
+  codegen::Renumbering result{static_cast<int>(own.output.size()), {}, {}};
   for (const int index : own.reduction_index) {
     const auto number = static_cast<int>(letters.find(alone.indices[static_cast<size_t>(index)].name));
     const auto found = std::find(there.reduction_index.begin(), there.reduction_index.end(), number);
@@ -101,32 +92,6 @@ std::optional<Renumbering> renumbering_of(const NetworkStep& step, const ir::Pro
     result.operands.push_back(static_cast<int>(found - inputs.begin()));
   }
   return result;
-}
-
-template <typename T>
-std::vector<T> moved(const std::vector<T>& from, const std::vector<int>& places) {
-  std::vector<T> to(from.size());
-  for (size_t i = 0; i < from.size(); ++i) to[static_cast<size_t>(places[i])] = from[i];
-  return to;
-}
-
-codegen::NestSchedule renumbered(codegen::NestSchedule nest, const Renumbering& numbers) {
-  std::visit(
-      [&](auto& device) {
-        if (device.vector_loop >= 0) device.vector_loop = numbers.loop(device.vector_loop);
-      },
-      nest.mapping);
-  for (int& loop : nest.reduction_order) loop = numbers.reductions[static_cast<size_t>(loop)];
-  nest.reduction_block = moved(nest.reduction_block, numbers.reductions);
-  nest.reduction_unroll = moved(nest.reduction_unroll, numbers.reductions);
-  if (nest.parallel_reduction)
-    nest.parallel_reduction->loop = numbers.reductions[static_cast<size_t>(nest.parallel_reduction->loop)];
-  for (auto& packing : nest.packings) packing.operand = numbers.operands[static_cast<size_t>(packing.operand)];
-  for (auto& prefetch : nest.prefetches) {
-    prefetch.operand = numbers.operands[static_cast<size_t>(prefetch.operand)];
-    prefetch.loop = numbers.loop(prefetch.loop);
-  }
-  return nest;
 }
 
 /// Whether other stages know how this one's nest looks.
@@ -169,7 +134,7 @@ Result<std::optional<codegen::Schedule>> schedule_of_steps(const Workload& workl
     TILE_TUNE_TRY(record, tuned_record(step.workload, target, stack));
     const auto numbers = record ? renumbering_of(step, workload.program) : std::nullopt;
     const auto* nest = numbers ? record->schedule.stages.front().find_nest() : nullptr;
-    if (nest) tuned.emplace(step.statement, renumbered(*nest, *numbers));
+    if (nest) tuned.emplace(step.statement, codegen::renumbered(*nest, *numbers));
   }
   if (tuned.empty()) return std::nullopt;
   const search::Space space(workload.program, target);

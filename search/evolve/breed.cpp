@@ -17,7 +17,7 @@ constexpr Mix kExplore{16, 0.50, 0.20};
 constexpr Mix kLocal{1, 0.0, 0.0};
 constexpr Mix kRandom{0, 1.0, 0.0};
 
-// Three batches without gain before the search leaves the incumbent's surroundings for one (6.1, item 6), then as many
+// Three batches without gain before the search leaves the incumbent's surroundings for one (decision 25), then as many
 // local ones; then from the start.
 constexpr int kExploitBatches = 3, kExploreBatches = 1, kLocalBatches = 3;
 

@@ -48,13 +48,13 @@ struct Priors {
   std::vector<std::string> faulty;         // keys of schedules that failed before: never proposed
   std::vector<Trial> earlier;              // trials of this program in earlier sessions: what the model learns from
   std::vector<predict::Sample> relatives;  // trials of the same program at other sizes, as the model's samples
-  std::vector<Trial> unfinished;           // trials of the session to resume, in their order; empty: a new session
+  /// Trials of the session to resume, in their order; empty: a new session. With them go that session's seed and the
+  /// budget that remains. The search repeats its decisions, taking stored trials (which cost nothing and are not sent
+  /// to the sink again) instead of measuring; its own prior seeds are taken from the trials. If the decisions come out
+  /// differently nevertheless (another version of the space), the stored trials are kept as knowledge and the search
+  /// continues from there.
+  std::vector<Trial> unfinished;
 };
-
-/// Resuming: give the unfinished session's seed, its stored trials, and the budget that remains. The search repeats
-/// its decisions, taking stored trials (which cost nothing and are not sent to the sink again) instead of measuring;
-/// its own prior seeds are taken from the trials. If the decisions come out differently nevertheless (another version
-/// of the space), the stored trials are kept as knowledge and the search continues from there.
 
 struct Surroundings {
   std::function<double()> clock;  // seconds from any origin
@@ -96,8 +96,8 @@ struct TuneReport {
   int generations = 0;
   std::map<Outcome, int> outcomes;        // replayed trials included, finals not
   int disturbed = 0;                      // of them, timed while the machine was busy
-  std::map<std::string, int> hopeless;    // why random proposals were not tried: sentence -> how many
-  std::map<std::string, int> taken_back;  // why proposals are not what moves set out to make: the same
+  std::map<std::string, int> hopeless;    // why random proposals were not tried: sentence -> count
+  std::map<std::string, int> taken_back;  // why repair() or a move changed a proposal: the same
   struct Point {
     int trials;      // of the session so far
     double seconds;  // of the invocation so far

@@ -27,7 +27,7 @@ void record_error(void*, const char* message) {
 template <typename Function>
 Result<Function> find(const Code& code, const std::string& name) {
   void* symbol = code.find(name);
-  if (!symbol) return failure("symbol-missing", fmt::format("a built library lacks the function {}", name));
+  if (!symbol) return failure("symbol-missing", fmt::format("a built object lacks the function {}", name));
   return reinterpret_cast<Function>(symbol);
 }
 

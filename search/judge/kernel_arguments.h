@@ -1,6 +1,6 @@
 // How compiled kernels are called: by descriptors of buffers (codegen/backend/kernel_abi.h).
 //
-// HalideRuntime.h is a plain C header; only this file and its .cpp include it.
+// HalideRuntime.h is a plain C header; this file and the executors' sources include it.
 #pragma once
 
 #include <HalideRuntime.h>

@@ -28,7 +28,7 @@ struct Reply {
   Outcome outcome = Outcome::Ok;
   std::string reason;                              // one sentence for anything but Ok
   std::string code_hash;                           // Build
-  double compile_ms = 0;                           // Build: lowering, code generation and linking
+  double compile_ms = 0;                           // Build: lowering and code generation
   double verify_error = 0;                         // Verify
   std::vector<Timing> timings;                     // Race, Finals, SideBySide: one a library
   std::string note = {};                           // MakeProblem: as Problem::note; of timings: Executor::condition()

@@ -16,8 +16,8 @@ enum class Outcome {
   CompileError,  // the compiler refused it or died
   RunError,      // the kernel returned an error code
   Wrong,         // a result outside the tolerance, or a write outside its buffers
-  Timeout,       // compile or run exceeded its wall-clock limit
-  Crash,         // killed by a signal
+  Timeout,       // compiling or running exceeded its limit of wall-clock or processor time
+  Crash,         // killed by a signal, or ended without an answer
   OutOfMemory,   // exceeded the memory limit
   NoSpace,       // the disk for temporary files is full: says nothing of the candidate, and is never stored
   Slow,          // several times slower than the best in screening; not timed further

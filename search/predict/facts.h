@@ -90,7 +90,7 @@ struct StageFacts {
   double tile_l3 = 0;       // and over the last cache
   double reuse_most = 1;    // iterations for each byte of an operand in a tile: the best operand,
   double reuse_least = 1;   // and the worst
-  double inner_stride = 0;  // elements the innermost loop moves the operand it moves furthest
+  double inner_stride = 0;  // largest stride of an operand in the innermost loop, in elements
   double written = 0;       // bytes stored for one iteration, homes included
 
   /// Of the decisions that bring figures of their own, in the order of decision_figures().

@@ -22,7 +22,7 @@ constexpr const char* kParameters[][2] = {{"objective", "reg:squarederror"},
                                           {"seed", "0"},
                                           {"verbosity", "0"}};
 
-// Fast schedules must be told apart from one another; slow ones need only be known as slow (the same, item 4).
+// Fast schedules must be told apart from one another; slow ones need only be known as slow.
 constexpr float kLeastWeight = 0.05F;
 
 tl::unexpected<Diagnostic> broken() {

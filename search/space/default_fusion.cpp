@@ -14,7 +14,7 @@
 #include "codegen/schedule/fusion.h"
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 #include "search/space/default_parallel.h"
 #include "search/space/moves.h"
 #include "search/space/placement.h"

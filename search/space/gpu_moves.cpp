@@ -7,7 +7,7 @@
 
 #include "codegen/schedule/dot_product.h"
 #include "search/space/choices.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 #include "search/space/draws.h"
 #include "search/space/gpu_repair.h"
 

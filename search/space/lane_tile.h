@@ -1,7 +1,7 @@
-// Reductions in vector lanes whose operands, but for one, are small and used many times: products of small matrices
-// both of which lie along the reduction, as the second one of a b^T does, or of a large one that does by a few columns,
-// which are copied so that they do. No lane is empty, whatever the number of columns; each element's lanes are added up
-// at the end.
+// Reductions in vector lanes whose operands, but for one, are small and used many times. One kind are products of small
+// matrices both of which lie along the reduction, as b does in a b^T; another, a large matrix that does by a few
+// columns, which are copied so that they do. No lane is empty, whatever the number of columns; each element's lanes are
+// added up at the end.
 //
 // 500 products of 26 x 72 by (26 x 72)^T took 322 us with tiles of 13 x 2 elements, 342 with one operand transposed and
 // 26 of 32 lanes in use (two Zen 4 cores, other work beside it).

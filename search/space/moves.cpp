@@ -1,6 +1,6 @@
 #include "search/space/moves.h"
 
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 
 namespace tile_tune::search {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "codegen/schedule/fusion.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 #include "search/space/gpu_repair.h"
 #include "search/space/moves.h"
 

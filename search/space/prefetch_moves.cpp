@@ -5,7 +5,7 @@
 #include <set>
 
 #include "codegen/schedule/prefetch.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 
 namespace tile_tune::search {
 namespace {

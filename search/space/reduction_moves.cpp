@@ -4,7 +4,7 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 #include "search/space/draws.h"
 
 namespace tile_tune::search {

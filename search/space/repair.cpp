@@ -9,7 +9,7 @@
 #include "codegen/schedule/scan.h"
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 #include "search/space/gpu_repair.h"
 #include "search/space/term_size.h"
 

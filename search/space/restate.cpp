@@ -5,7 +5,7 @@
 
 #include "codegen/schedule/loops.h"
 #include "frontend/ir/form.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 
 namespace tile_tune::search {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "codegen/schedule/check.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 #include "search/space/default_fusion.h"
 #include "search/space/fit.h"
 #include "search/space/moves.h"

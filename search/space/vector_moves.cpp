@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "search/space/choices.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 
 namespace tile_tune::search {
 namespace {

@@ -10,8 +10,8 @@
 namespace tile_tune::search {
 namespace {
 
-constexpr int kFewestRounds = 3;  // of the first rung, however long kernels are: a median needs three
-constexpr int kMostRounds = 64;   // of a rung: more would only heat the machine (samples last 200 us)
+constexpr int kFewestOfFirstRung = 3;  // rounds, however long kernels are: a median needs three
+constexpr int kMostRounds = 64;        // of a rung: more would only heat the machine (samples last 200 us)
 
 // Rounds without a lost core that say more than all rounds of a busy machine together: undisturbed times differ by some
 // two percent, others by the scheduler's time slices.
@@ -68,7 +68,7 @@ void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& p
   const double total = protocol.seconds_per_kernel * static_cast<double>(running_from(contestants, 0).size());
   for (int rung = 0; rung < rungs; ++rung) {
     const double start = now_seconds();
-    const int fewest = rung == 0 ? kFewestRounds : 1;
+    const int fewest = rung == 0 ? kFewestOfFirstRung : 1;
     std::vector<int> numbers;
     for (int round = 0; round < kMostRounds && !deadline.passed(); ++round) {
       const double elapsed = now_seconds() - start, wanted = total / rungs;

@@ -49,7 +49,7 @@ void put_out(Contestant& contestant, const Reply& fault) {
   contestant.timing.reason = fault.reason;
 }
 
-// The time of a call in the first few, none timed before the untimed one: its median; less of them where it is long.
+// The median time of the first calls that are timed, after one that is not; of fewer where a call is long.
 double screening_time(Bench& bench, Contestant& contestant, double best) {
   std::vector<double> times;
   for (int call = 0; call <= kScreeningCalls; ++call) {

@@ -65,7 +65,8 @@ struct Probes {
 void book_round(std::vector<Contestant>& contestants, const std::vector<int>& numbers,
                 const std::vector<Sample>& samples, const std::optional<Probes>& probes);
 
-/// A round of which everybody lost something if one did: then any two can be compared round by round.
+/// If one contestant lost its core in the round, marks it as disturbed for all, so that any two can be compared round
+/// by round.
 void share_loss(std::vector<Sample>& samples);
 
 /// The fewest calm rounds that one of `numbers` has.

@@ -143,12 +143,16 @@ Watched watch(int reply_fd, int output_fd, int owner, RunningClock& clock, doubl
   }
 }
 
-int reap(pid_t child, RunningClock& clock, double seconds) {
+/// The status that the child ends with, by itself or, when time is up, by us: then `how` says so.
+int reap(pid_t child, RunningClock& clock, double seconds, Watched::How& how) {
   int status = 0;
   for (;;) {
     const pid_t reaped = waitpid(child, &status, WNOHANG);
     if (reaped == child || (reaped < 0 && errno != EINTR)) return status;
-    if (clock.seconds() >= seconds) kill(-child, SIGKILL);
+    if (clock.seconds() >= seconds) {
+      if (how == Watched::How::Ended) how = Watched::How::TimedOut;
+      kill(-child, SIGKILL);
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
@@ -232,7 +236,7 @@ std::optional<Reply> run_in_child(const ChildLimits& limits, int owner, const st
   // Once its line is there a child has nothing left to do. One that closed the pipe without it is ending by itself,
   // and how it ends is what we want to know.
   if (watched.how != Watched::How::Ended || watched.line) kill(-child, SIGKILL);
-  const int status = reap(child, clock, limits.wall_seconds);
+  const int status = reap(child, clock, limits.wall_seconds, watched.how);
   kill(-child, SIGKILL);  // what it started and left behind
   keep_output(output_in.get(), watched.output);
   if (watched.how == Watched::How::Abandoned) return std::nullopt;

@@ -44,7 +44,7 @@ struct MakeProblem {
 /// Where a session's runtime is, in the session's directory.
 inline constexpr const char* kRuntime = "runtime.o";
 
-/// Halide's runtime as a shared library, which every kernel needs.
+/// Halide's runtime as an object file, which every kernel needs.
 struct BuildRuntime {
   std::string library;
 };
@@ -52,7 +52,7 @@ struct Build {
   std::string problem;
   codegen::Schedule schedule;
   std::string library;
-  double seconds = 0;  // instead of the limit of all; 0: that one
+  double seconds = 0;  // instead of Limits::build_seconds; 0: that
 };
 /// With the schedule that one of the backend's own schedulers chooses.
 struct BuildAutoscheduled {

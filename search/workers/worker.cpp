@@ -231,7 +231,7 @@ class Worker {
     return reply;
   }
 
-  // The compiler dies of a full disk with a sentence of its own, the linker passes on the system's.
+  // The compiler dies of a full disk with a sentence of its own or the system's.
   bool is_disk_full_by(const std::string& reason) const {
     return reason.find(std::strerror(ENOSPC)) != std::string::npos || base::is_disk_full(setup_->directory);
   }

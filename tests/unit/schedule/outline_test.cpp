@@ -29,14 +29,15 @@ TEST_CASE("a product's loops: parallel tiles, blocks of the reduction, copies, r
                    R"({"kind": "schedule", "version": 2, "stages": [{"tiles": [[24, 4], [32, 16]],
                       "order": [[0, 1], [1, 0]], "parallel": 1, "vector_loop": 1, "lanes": 4, "reduction_order": [0],
                       "reduction_block": [20], "reduction_unroll": [2],
-                      "packings": [{"operand": 1, "depth": 2, "order": [1, 0]}]}]})") ==
+                      "packings": [{"operand": 1, "depth": 2, "order": [1, 0]}],
+                      "prefetches": [{"operand": 0, "loop": 2, "distance": 8}]}]})") ==
         R"(parallel for m by 24 (2 times)
   for n by 32 (3 times)
     for k by 20 (2 times)
       copy B, packed
       for n by 16 (2 times), m by 4 (6 times)
         for k (20 times), unrolled by 2
-          C(m,n) +=! A(m,k) * B(k,n)    4 m x 16 n in registers, vectors of 4 n
+          C(m,n) +=! A(m,k) * B(k,n)    4 m x 16 n in registers, vectors of 4 n, A asked for 8 k ahead
 )");
 }
 

@@ -6,7 +6,7 @@
 #include "codegen/schedule/check.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/tc/parse.h"
-#include "search/space/decisions.h"
+#include "search/space/group_rules.h"
 #include "search/space/space.h"
 #include "tests/unit/space/programs.h"
 

@@ -51,7 +51,8 @@ GroupRules reduction_rules();
 GroupRules copy_rules();
 GroupRules prefetch_rules();
 
-/// Those of nests that are mapped to a GPU: gpu_moves.cpp.
+/// Those of nests that are mapped to a GPU (gpu_moves.cpp), without repair, restate and plan: gpu_repair.cpp and
+/// gpu_default.cpp see to whole nests.
 std::vector<GroupRules> rules_on_gpu();
 
 inline const std::vector<GroupRules>& group_rules(codegen::Device device = codegen::Device::Cpu) {
