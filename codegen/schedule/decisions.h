@@ -21,15 +21,15 @@ constexpr const char* group_name(Group group) {
   return kNames[static_cast<int>(group)];
 }
 
-/// What the numbers in a decision are: loops (output loop p, or P + r), reduction loops, operands; a list may also have
-/// one entry for each reduction loop.
-enum class Numbers { Plain, Loops, Reductions, Operands, OneAReduction };
+/// What the numbers in a decision name: a loop (output loop p, or P + r), a reduction loop, an operand; a list may also
+/// have one entry for each reduction loop.
+enum class NumberOf { Nothing, Loop, Reduction, Operand, EachReduction };
 
 /// What not every decision has.
 struct Traits {
   bool optional = false;       // the JSON form leaves it out where it has its default value
   bool needs_numbers = false;  // kernels for many sizes have its default value
-  Numbers numbers = Numbers::Plain;
+  NumberOf numbers = NumberOf::Nothing;
   /// Why nests on a GPU have its default value, in one sentence: it is a CPU's, or not built for GPUs yet.
   const char* not_on_gpu = nullptr;
   /// What is wrong with it in a stage that is valid otherwise, in one sentence; empty if nothing is.
@@ -78,19 +78,19 @@ inline constexpr std::tuple kDecisions{
     decision("tiles", &NestSchedule::tiles, Group::Tiles),
     decision("order", &NestSchedule::order, Group::Tiles),
     decision("parallel", &CpuMapping::parallel, Group::Threads),
-    decision("vector_loop", &CpuMapping::vector_loop, Group::Vectors, {.numbers = Numbers::Loops}),
+    decision("vector_loop", &CpuMapping::vector_loop, Group::Vectors, {.numbers = NumberOf::Loop}),
     decision("lanes", &CpuMapping::lanes, Group::Vectors),
-    decision("gpu_vector_loop", &GpuMapping::vector_loop, Group::Vectors, {.numbers = Numbers::Loops}),
+    decision("gpu_vector_loop", &GpuMapping::vector_loop, Group::Vectors, {.numbers = NumberOf::Loop}),
     decision("gpu_lanes", &GpuMapping::lanes, Group::Vectors),
     decision("interleaved", &GpuMapping::interleaved, Group::Threads),
     decision("reduction_threads", &GpuMapping::reduction_threads, Group::Threads),
     decision("padding", &GpuMapping::padding, Group::Copies),
     decision("pipelined", &GpuMapping::pipelined, Group::Copies),
     decision("resident_blocks", &GpuMapping::resident_blocks, Group::Threads),
-    decision("reduction_order", &NestSchedule::reduction_order, Group::Reduction, {.numbers = Numbers::Reductions}),
-    decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction, {.numbers = Numbers::OneAReduction}),
+    decision("reduction_order", &NestSchedule::reduction_order, Group::Reduction, {.numbers = NumberOf::Reduction}),
+    decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction, {.numbers = NumberOf::EachReduction}),
     decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction,
-             {.numbers = Numbers::OneAReduction}),
+             {.numbers = NumberOf::EachReduction}),
     decision("packings", &NestSchedule::packings, Group::Copies),
     decision("prefetches", &NestSchedule::prefetches, Group::Prefetches,
              {.optional = true,
@@ -108,10 +108,10 @@ template <typename Part, typename Value>
 struct Field {
   const char* name;  // in the JSON form
   Value Part::*value;
-  Numbers numbers;
+  NumberOf numbers;
 };
 template <typename Part, typename Value>
-constexpr Field<Part, Value> field(const char* name, Value Part::*value, Numbers numbers = Numbers::Plain) {
+constexpr Field<Part, Value> field(const char* name, Value Part::*value, NumberOf numbers = NumberOf::Nothing) {
   return {name, value, numbers};
 }
 
@@ -123,13 +123,13 @@ inline constexpr auto kFields<ComputeAt> =
     std::tuple{field("statement", &ComputeAt::statement), field("depth", &ComputeAt::depth)};
 template <>
 inline constexpr auto kFields<ParallelReduction> = std::tuple{
-    field("loop", &ParallelReduction::loop, Numbers::Reductions), field("pieces", &ParallelReduction::pieces)};
+    field("loop", &ParallelReduction::loop, NumberOf::Reduction), field("pieces", &ParallelReduction::pieces)};
 template <>
-inline constexpr auto kFields<Packing> = std::tuple{field("operand", &Packing::operand, Numbers::Operands),
+inline constexpr auto kFields<Packing> = std::tuple{field("operand", &Packing::operand, NumberOf::Operand),
                                                     field("depth", &Packing::depth), field("order", &Packing::order)};
 template <>
 inline constexpr auto kFields<Prefetch> =
-    std::tuple{field("operand", &Prefetch::operand, Numbers::Operands), field("loop", &Prefetch::loop, Numbers::Loops),
+    std::tuple{field("operand", &Prefetch::operand, NumberOf::Operand), field("loop", &Prefetch::loop, NumberOf::Loop),
                field("distance", &Prefetch::distance)};
 
 template <typename Part>
