@@ -6,7 +6,9 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # What is installed may not be built yet (scripts/tile-tune builds the command alone) or be older than its sources.
-install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target
+# Two installations at a time would build in one tree at a time, which Ninja cannot.
+install(CODE "file(LOCK \"${CMAKE_BINARY_DIR}/install.lock\")
+  execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target
   tile-tune tile_tune_sdk_tensor tile_tune_sdk_edsl tile_tune_sdk_kernels
   tile_tune_sdk_linear_algebra tile_tune_sdk_engine COMMAND_ERROR_IS_FATAL ANY)")
 

@@ -1,14 +1,17 @@
 #include "codegen/emit/objects.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <set>
 #include <sstream>
 #include <nlohmann/json.hpp>
 
+#include "base/file_cache.h"
 #include "base/files.h"
 #include "base/process/children.h"
+#include "base/sha256.h"
 #include "codegen/emit/alternatives.h"
 #include "codegen/emit/cpu_features.h"
 #include "codegen/emit/dispatch_text.h"
@@ -37,10 +40,14 @@ Result<fs::path> make_folder(const ArchiveJob& job, const std::string& name) {
   return folder;
 }
 
+// -pipe: no files in $TMPDIR. Sections per function let the linker drop what a program does not call.
+const std::vector<std::string> kCOptions = {"-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
+const char* const kHidden = "-fvisibility=hidden";
+
 Result<void> compile_c(const Toolchain& tools, const std::filesystem::path& folder, const std::string& stem,
                        const std::vector<std::string>& options) {
-  // -pipe: no files in $TMPDIR. Sections per function let the linker drop what a program does not call.
-  std::vector<std::string> command = {tools.cc, "-std=c11", "-O2", "-g0", "-fPIC", "-pipe", "-ffunction-sections"};
+  std::vector<std::string> command = {tools.cc};
+  command.insert(command.end(), kCOptions.begin(), kCOptions.end());
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-c", stem + ".c", "-o", stem + ".o"});
   TILE_TUNE_CHECK(run_tool(command, folder));
@@ -62,6 +69,16 @@ Result<void> write_runtime_sources(const ArchiveJob& job) {
   return {};
 }
 
+/// All that the archive's bytes depend on.
+Result<std::string> runtime_key(const Toolchain& tools) {
+  TILE_TUNE_TRY(compiler, run_tool({tools.cc, "--version"}, "/"));
+  TILE_TUNE_TRY(archiver, run_tool({tools.ar, "--version"}, "/"));  // the assembler is of the same binutils
+  std::string all =
+      fmt::format("{}\n{}\n{}\n{} {}\n", tools.cc, compiler, archiver, fmt::join(kCOptions, " "), kHidden);
+  for (const auto& [name, text] : runtime_files()) all += fmt::format("{} {}\n{}\n", name, text.size(), text);
+  return "libtile_tune_rt-" + base::sha256_hex(all).substr(0, 32);
+}
+
 /// libtile_tune_rt.a, whose symbols are hidden: a shared library that the runtime becomes part of keeps them to itself.
 Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
   const fs::path folder = job.work / kRuntimeFolder;
@@ -69,10 +86,20 @@ Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& ar
   for (const auto& [name, text] : runtime_files()) {
     const std::filesystem::path file = name;
     if (file.extension() != ".c") continue;
-    TILE_TUNE_CHECK(compile_c(job.tools, folder, file.stem().string(), {"-fvisibility=hidden"}));
+    TILE_TUNE_CHECK(compile_c(job.tools, folder, file.stem().string(), {kHidden}));
     command.push_back(file.stem().string() + ".o");
   }
   TILE_TUNE_CHECK(run_tool(command, folder));
+  return {};
+}
+
+/// The same, from the user's cache where an earlier package left it there: compiling it takes as long as a kernel does.
+Result<void> provide_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
+  const base::FileCache cache(base::user_cache());
+  TILE_TUNE_TRY(key, runtime_key(job.tools));
+  if (const auto kept = cache.find(key)) return base::write_text(archive, *kept);
+  TILE_TUNE_CHECK(make_runtime(job, archive));
+  if (const auto made = base::read_bytes(archive)) cache.keep(key, *made);
   return {};
 }
 
@@ -207,7 +234,7 @@ Result<std::vector<std::vector<Compiled>>> make_archives(const ArchiveJob& job, 
       TILE_TUNE_TRY(functions, make_member(job, number - 1, cpu_features));
       return to_json(functions);
     }
-    TILE_TUNE_CHECK(make_runtime(job, runtime));
+    TILE_TUNE_CHECK(provide_runtime(job, runtime));
     TILE_TUNE_CHECK(compile_generated(job, members, common_member(job),
                                       library_text(job.options.name, driver_of(job.options.target))));
     return nlohmann::json();

@@ -175,6 +175,8 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
     candidate.taps = std::max<int64_t>(candidate.taps, 1) * std::max<int64_t>(context.loops.reduction[r], 1);
   candidate.guarded = guarded_loops(context);
   while (candidate.lanes > context.loops.output[loop]) candidate.lanes /= 2;
+  for (const auto& natural : vector_widths(*context.target, context.type))
+    if (candidate.lanes <= natural.lanes) candidate.share = natural.share;
   for (const auto& operand : context.loops.operands) {
     const Access access = operand.affine ? access_along(context, operand, loop, candidate.lanes) : Access{2, 0};
     candidate.load_cost.push_back(access.load);

@@ -74,7 +74,7 @@ bool any_has(const Words& lines, const std::string& text) {
 
 TEST_CASE("on a terminal one line is drawn again and again, as wide as there is room, and wiped") {
   const Sandbox box;
-  const int columns = GENERATE(40, 80, 200);
+  const int columns = GENERATE(40, 200);
   const auto written = on_terminal(box, tune_into("t.db"), columns);
   INFO(written);
   auto lines = drawn(written);

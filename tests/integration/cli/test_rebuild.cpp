@@ -50,9 +50,39 @@ TEST_CASE("a package does not depend on folder, umask, user, locale or time") {
   const std::string tool = box.tool();
   require(box.run_program({"sh", "-ec",
                            "cd 'other place'; umask 077; sleep 1; LC_ALL=tr_TR.UTF-8 LANG=de_DE.UTF-8 TZ=Asia/Tokyo "
-                           "USER=nobody HOME=/nowhere CPATH= SOURCE_DATE_EPOCH=1 '" +
+                           "USER=nobody HOME=/nowhere XDG_CACHE_HOME= CPATH= SOURCE_DATE_EPOCH=1 '" +
                                tool + "' build deeper/same.tc -s R=31 -s C=37 --db mine.db -o \"$PWD/result\""}));
   check_same(box, "out", "other place/result");
+}
+
+TEST_CASE("a package's runtime is compiled once and kept, and again where what was kept is damaged") {
+  const Sandbox box;
+  fs::create_directory(box.path("bin"));
+  box.write("bin/cc", "#!/bin/sh\necho \"$@\" >>\"$CALLS\"\nexec /usr/bin/cc \"$@\"\n");
+  fs::permissions(box.path("bin/cc"), fs::perms::owner_all);
+  const auto build = [&](const std::string& folder) {
+    require(box.run_program({"sh", "-ec",
+                             "PATH=\"$PWD/bin:$PATH\" CALLS=\"$PWD/calls\" XDG_CACHE_HOME=\"$PWD/cache\" '" +
+                                 box.tool() + "' build matvec.tc -s R=31 -s C=37 -o " + folder}));
+    const std::string calls = box.read("calls");
+    fs::remove(box.path("calls"));
+    CHECK(calls.find(" entries.c ") != std::string::npos);
+    return calls.find(" parallel.c ") != std::string::npos;
+  };
+  CHECK(build("first"));
+  CHECK_FALSE(build("second"));
+  check_same(box, "first", "second");
+  int damaged = 0;
+  for (const auto& name : box.names("cache/tile-tune")) {
+    if (!name.starts_with("libtile_tune_rt-")) continue;
+    std::string bytes = box.read("cache/tile-tune/" + name);
+    bytes[bytes.size() / 2] ^= 1;
+    box.write("cache/tile-tune/" + name, bytes);
+    ++damaged;
+  }
+  CHECK(damaged == 1);
+  CHECK(build("third"));
+  check_same(box, "first", "third");
 }
 
 TEST_CASE("build --from makes a package again from its manifest alone") {
