@@ -29,7 +29,8 @@ inline constexpr double kInFlight = 8;
 /// of a tile of columns, which took 9.2; 64 x 4096 by 4096 x 3 took 13.7 where it is 0.26, of 81 (two cores,
 /// 2026-11-26).
 inline constexpr double kOverestimated = 2;
-/// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction.
+/// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction, and as
+/// long into half a vector.
 inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
 /// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
 /// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height.
@@ -45,6 +46,11 @@ inline constexpr double kVectorMove = 2;
 inline constexpr double kScalarMove = 2;
 /// An element copied into another order through blocks that are transposed in registers (codegen/lower/copy.h): 0.2 ns.
 inline constexpr double kTransposedMove = 0.75;
+/// The same of results, which wait at home for their neighbours before. With 0.75 products of 75 and of 4.6 us took 2.1
+/// and 1.4 times as long (in the general suite, batched), tccg31 1.16 times; with 1.4 tccg06 took 2.7 times as long
+/// (2026-11-27). With AVX2 it has no part: five kernels were 1.7 to 2.8 times as fast with 1.05, three 1.5 to 1.8 times
+/// as slow.
+inline constexpr double kCollectedMove = 1.05;
 /// Load and arithmetic units share the front end: of two equal tiles the one with fewer loads is faster. Grouped
 /// convolutions of 32 channels: 88 % of the peak with 1 vector x 25 rows, 85 with 2 x 10, 72 with 2 x 10 of two rows.
 inline constexpr double kLoadShare = 0.15;

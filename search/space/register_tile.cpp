@@ -20,7 +20,7 @@ struct Candidate {
   int lanes;
   double share;                   // VectorWidth::share
   std::vector<double> load_cost;  // by operand: of one vector, or of one scalar
-  double moves = 0;               // of packing and storing
+  double moves = 0;               // of packing
   int64_t taps = 0;               // of the window that vectors slide over; 0: there is none
   std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
   bool stores_rows = false;       // results are neighbours in memory along the vector loop
@@ -53,6 +53,7 @@ struct Candidate {
   std::optional<RegisterTile> best(int64_t vectors) const;
   int64_t most_vectors() const;
   double step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const;
+  double store_cost(const std::vector<int64_t>& tile) const;
 };
 
 double iterations_of_reduction(const StageContext& context) {
@@ -80,11 +81,21 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
         count *= static_cast<double>(pieces);
       }
     const double least = thrashes(context.loops.operands[o], tile) ? costs::kLoadFromSecondCache : 0;
-    loads +=
-        count * std::max(load_cost[o] * (is_run(context.loops.operands[o], tile) ? costs::kBroadcastOfRun : 1), least);
+    const double shuffled =
+        is_run(context.loops.operands[o], tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
+    loads += count * std::max({load_cost[o], shuffled, least});
   }
   const bool loops_over_taps = taps > 0 && accumulators * taps > costs::kMostUnrolledTaps;
   return step_time(static_cast<double>(accumulators), loads, share) * (loops_over_taps ? costs::kLoopOverTaps : 1);
+}
+
+// Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by one.
+double Candidate::store_cost(const std::vector<int64_t>& tile) const {
+  if (stores_rows) return costs::kVectorMove / lanes;
+  const int across = context.contiguous_loop();
+  const bool has_blocks = across >= 0 && context.loops.output[static_cast<size_t>(across)] >= costs::kLeastTransposed;
+  if (!has_blocks) return costs::kScalarMove;
+  return costs::halves_wide_vectors(*context.target) ? costs::kCollectedMove : costs::kTransposedMove;
 }
 
 int64_t Candidate::most_vectors() const {
@@ -113,9 +124,10 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
     const double ends = static_cast<double>(accumulators) * share + costs::kInFlight;
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
-    const double cost =
-        trips * (steps * step + ends) + moves + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
-    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, moves};
+    const double moved = moves + elements_of_output(context) * store_cost(tile);
+    const double cost = trips * (steps * step + ends) + moved +
+                        (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
+    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, moved};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
   consider();
@@ -144,9 +156,9 @@ struct Access {
   double load = 0, packing = 0;
 };
 
-Access access_along(const StageContext& context, const Operand& operand, int loop, int lanes) {
+Access access_along(const StageContext& context, const Operand& operand, int loop, int lanes, double share) {
   const int64_t distance = context.distance(operand, loop);
-  if (distance == 0) return {costs::kBroadcast, 0};
+  if (distance == 0) return {costs::kBroadcast / share, 0};  // as long as ever, whatever the vector's length
   if (distance == 1) return {costs::kVectorLoad, 0};
   // Few lanes far apart are loaded one by one; short strides as whole vectors that are shuffled.
   const Access direct{distance < lanes ? 2.0 * static_cast<double>(distance) : costs::kScalarMove * lanes, 0};
@@ -178,15 +190,12 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
   for (const auto& natural : vector_widths(*context.target, context.type))
     if (candidate.lanes <= natural.lanes) candidate.share = natural.share;
   for (const auto& operand : context.loops.operands) {
-    const Access access = operand.affine ? access_along(context, operand, loop, candidate.lanes) : Access{2, 0};
+    const Access access = operand.affine ? access_along(context, operand, loop, candidate.lanes, candidate.share) : Access{2, 0};
     candidate.load_cost.push_back(access.load);
     candidate.moves += access.packing;
   }
   const auto& statement = context.program->statements[context.statement];
-  const bool contiguous = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
-  candidate.moves +=
-      elements_of_output(context) * (contiguous ? costs::kVectorMove / candidate.lanes : costs::kTransposedMove);
-  candidate.stores_rows = contiguous;
+  candidate.stores_rows = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
   return candidate;
 }
 
