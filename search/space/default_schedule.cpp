@@ -463,6 +463,38 @@ NestSchedule transposing_stage(const Model& model, int source) {
   return stage;
 }
 
+// The output loop with the nearest steps in memory among those that leave the run, `distance` by loop; -1: none.
+template <typename Distance>
+int next_loop(const StageContext& context, int run, Distance distance) {
+  int best = -1;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (p != run && context.loops.output[p] > 1 && (best < 0 || distance(p) < distance(best))) best = p;
+  return best;
+}
+
+// An element-wise statement whose operand and target are neighbours along one loop, but for less than a line, and then
+// along others: tiles as wide as a line in the operand's next loop and in the target's, so that lines are used as a
+// whole before they are lost. (144 x 128 x 2) to (128 x 144 x 2): 17 us pair by pair, 5.1 in blocks of 4 x 4 pairs and
+// more (Zen 4, 2026-11-27).
+void use_whole_lines(const Model& model, NestSchedule& stage) {
+  const auto& context = model.context;
+  const int run = stage.cpu().vector_loop;
+  if (context.reductions() > 0 || run < 0 || run != context.contiguous_loop()) return;
+  const auto wide = [&](int64_t bytes, int64_t extent) {
+    return std::clamp<int64_t>(codegen::kLineBytes / std::max<int64_t>(bytes, 1), 1, extent);
+  };
+  const int64_t run_bytes = context.loops.output[run] * static_cast<int64_t>(dtype_size(context.type));
+  if (run_bytes > codegen::kLineBytes / 2) return;
+  const int to = next_loop(context, run, [&](int p) { return model.target_stride(p); });
+  for (const auto& operand : context.loops.operands) {
+    if (!operand.affine || model.stride(operand, run) != 1) continue;
+    const int from = next_loop(context, run, [&](int p) { return model.stride(operand, p); });
+    if (from < 0 || to < 0 || from == to || model.stride(operand, from) == 0) continue;
+    for (const int p : {from, to}) stage.tiles[p].back() = wide(run_bytes, context.loops.output[p]);
+    return;
+  }
+}
+
 }  // namespace
 
 NestSchedule default_stage(const StageContext& context) { return default_stages(context).front(); }
@@ -531,6 +563,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
                                          std::max<int64_t>(extent / stage.cpu().lanes, 1));
     }
   }
+  use_whole_lines(model, stage);
   stage.order.assign(stage.tiles.empty() ? 1 : stage.tiles.front().size(), loop_order(model, stage, row_loop));
   choose_reduction(model, stage);
   if (stage.cpu().vector_loop >= context.outputs())

@@ -81,15 +81,15 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
         count *= static_cast<double>(pieces);
       }
     const double least = thrashes(context.loops.operands[o], tile) ? costs::kLoadFromSecondCache : 0;
-    const double shuffled =
-        is_run(context.loops.operands[o], tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
+    const double shuffled = is_run(context.loops.operands[o], tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
     loads += count * std::max({load_cost[o], shuffled, least});
   }
   const bool loops_over_taps = taps > 0 && accumulators * taps > costs::kMostUnrolledTaps;
   return step_time(static_cast<double>(accumulators), loads, share) * (loops_over_taps ? costs::kLoopOverTaps : 1);
 }
 
-// Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by one.
+// Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by
+// one.
 double Candidate::store_cost(const std::vector<int64_t>& tile) const {
   if (stores_rows) return costs::kVectorMove / lanes;
   const int across = context.contiguous_loop();
@@ -125,8 +125,8 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     const double ends = static_cast<double>(accumulators) * share + costs::kInFlight;
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
     const double moved = moves + elements_of_output(context) * store_cost(tile);
-    const double cost = trips * (steps * step + ends) + moved +
-                        (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
+    const double cost =
+        trips * (steps * step + ends) + moved + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
     if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, moved};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
@@ -190,7 +190,8 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
   for (const auto& natural : vector_widths(*context.target, context.type))
     if (candidate.lanes <= natural.lanes) candidate.share = natural.share;
   for (const auto& operand : context.loops.operands) {
-    const Access access = operand.affine ? access_along(context, operand, loop, candidate.lanes, candidate.share) : Access{2, 0};
+    const Access access =
+        operand.affine ? access_along(context, operand, loop, candidate.lanes, candidate.share) : Access{2, 0};
     candidate.load_cost.push_back(access.load);
     candidate.moves += access.packing;
   }
