@@ -116,6 +116,39 @@ TEST_CASE("half vectors fill rows that whole ones do not, where they cost half",
   CHECK(lanes_on(codegen::Feature::Avx512SapphireRapids, codegen::Processor::Any) == 16);
 }
 
+TEST_CASE("loops shorter than a vector take halves of one where these cost half", "[unit]") {
+  const auto program = bound("def f(float(B,K,M) A, float(K,B,N) C) -> (O) { O(m,b,n) +=! A(b,k,m) * C(k,b,n) }",
+                             {{"B", 14}, {"K", 4}, {"M", 42}, {"N", 14}});
+  const auto with = [&](codegen::Processor processor) {
+    auto target = avx512();
+    target.tuned_for = processor;
+    return Space(program, target).default_schedule().stages.at(0).nest();
+  };
+  // The results are neighbours along n, whose 14 do not fill a vector.
+  const auto halves = with(codegen::Processor::ZnVer4);
+  CHECK(halves.vector_loop() == 2);
+  CHECK(halves.lanes() == 8);
+  CHECK(with(codegen::Processor::Any).lanes() == 16);
+}
+
+TEST_CASE("copies whose common runs are short take whole lines of either side", "[unit]") {
+  // Runs of two floats: eight to a line. Blocks of runs that fill half a line would gain nothing.
+  const auto tiles_of = [](int64_t run) {
+    const auto stage =
+        chosen(bound("def f(float(A,B,C) I) -> (O) { O(b,a,c) = I(a,b,c) }", {{"A", 144}, {"B", 128}, {"C", run}}));
+    CHECK(stage.vector_loop() == 2);
+    std::vector<int64_t> tiles;
+    for (const auto& tile : stage.tiles) tiles.push_back(tile.back());
+    return tiles;
+  };
+  CHECK(tiles_of(2) == std::vector<int64_t>{8, 8, 2});
+  CHECK(tiles_of(8) == std::vector<int64_t>{2, 2, 8});
+  CHECK(tiles_of(16)[0] == 1);
+  // Along the one loop that both leave, nothing is walked across.
+  const auto stage = chosen(bound("def f(float(A,C) I) -> (O) { O(a,c) = I(a,c) }", {{"A", 144}, {"C", 2}}));
+  CHECK(stage.tiles.at(0).back() == 1);
+}
+
 TEST_CASE("small products along whose reduction both operands lie reduce in lanes", "[unit]") {
   const auto program_of = [](int64_t side, int64_t depth) {
     return bound("def f(float(B,M,K) A, float(B,N,K) C) -> (O) { O(b,m,n) +=! A(b,m,k) * C(b,n,k) }",
