@@ -3,6 +3,8 @@
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 #include <type_traits>
 
 #include "base/sha256.h"
@@ -75,22 +77,64 @@ void read(const json& source, std::optional<Value>& value) {
   read(source, value.emplace());
 }
 
+json::other_error malformed(const std::string& what) { return json::other_error::create(501, what, nullptr); }
+
+/// What a library's exception says, without its number.
+std::string words_of(const json::exception& error) {
+  const std::string what = error.what();
+  const auto number = what.find("] ");
+  return what.starts_with("[json.exception.") && number != std::string::npos ? what.substr(number + 2) : what;
+}
+
+/// read(), where `place` stands before what is wrong.
+template <typename Read>
+void read_at(const std::string& place, Read read) try {
+  read();
+} catch (const json::exception& error) {
+  throw malformed(place + ": " + words_of(error));
+}
+
+template <typename Value>
+void read_member(const json& source, const char* name, Value& value) {
+  if (!source.contains(name)) throw malformed(std::string(name) + " is missing");
+  read_at(name, [&] { read(source[name], value); });
+}
+
+void refuse_others(const json& source, const std::set<std::string>& known) {
+  if (!source.is_object()) throw malformed("an object was expected");
+  for (const auto& [name, value] : source.items())
+    if (!known.contains(name)) throw malformed("there is no field " + name + " here");
+}
+
 template <HasFields Part>
 void read(const json& source, Part& part) {
-  for_each_field<Part>([&](const auto& field) { read(source.at(field.name), part.*field.value); });
+  std::set<std::string> names;
+  for_each_field<Part>([&](const auto& field) { names.insert(field.name); });
+  refuse_others(source, names);
+  for_each_field<Part>([&](const auto& field) { read_member(source, field.name, part.*field.value); });
 }
 
 StageSchedule stage_from_json(const json& source) {
-  if (source.value("inlined", false)) return Inlined();
-  if (source.contains("epilogue_of")) {
+  bool inlined = false;
+  if (source.is_object() && source.contains("inlined")) read_member(source, "inlined", inlined);
+  if (inlined) {
+    refuse_others(source, {"inlined"});
+    return Inlined();
+  }
+  if (source.is_object() && source.contains("epilogue_of")) {
+    refuse_others(source, {"epilogue_of"});
     Epilogue epilogue;
-    read(source["epilogue_of"], epilogue.of);
+    read_member(source, "epilogue_of", epilogue.of);
     return epilogue;
   }
   NestSchedule nest;
-  if (source.contains("gpu_lanes")) nest.mapping = GpuMapping();
+  if (source.is_object() && source.contains("gpu_lanes")) nest.mapping = GpuMapping();
+  std::set<std::string> names{"inlined"};
+  for_each_decision_of(nest, [&](const auto& decision) { names.insert(decision.name); });
+  refuse_others(source, names);
   for_each_decision_of(nest, [&](const auto& decision) {
-    if (!decision.traits.optional || source.contains(decision.name)) read(source.at(decision.name), decision.in(nest));
+    if (!decision.traits.optional || source.contains(decision.name))
+      read_member(source, decision.name, decision.in(nest));
   });
   return nest;
 }
@@ -113,10 +157,13 @@ Result<Schedule> schedule_from_json(const json& source) try {
                 "this schedule has version " + std::to_string(version) + ", this tool reads versions up to " +
                     std::to_string(Schedule::kVersion));
   Schedule schedule;
-  for (const auto& stage : source.at("stages")) schedule.stages.push_back(stage_from_json(stage));
+  if (!source.at("stages").is_array()) throw malformed("stages: an array was expected");
+  for (const auto& stage : source["stages"])
+    read_at("stage " + std::to_string(schedule.stages.size()),
+            [&] { schedule.stages.push_back(stage_from_json(stage)); });
   return schedule;
 } catch (const json::exception& error) {
-  return fail(ErrorClass::Program, "malformed-schedule", std::string("malformed schedule: ") + error.what());
+  return fail(ErrorClass::Program, "malformed-schedule", "malformed schedule: " + words_of(error));
 }
 
 std::string schedule_id(const Schedule& schedule) { return base::sha256_hex(to_json(schedule).dump()); }

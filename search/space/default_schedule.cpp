@@ -448,15 +448,14 @@ NestSchedule transposing_stage(const Model& model, int source) {
   const auto& context = model.context;
   NestSchedule stage;
   stage.cpu().vector_loop = source;
-  stage.cpu().lanes = model.natural_lanes();
+  const int side = std::min(model.natural_lanes(), static_cast<int>(costs::kMostTransposedRows));
+  stage.cpu().lanes = side;
   while (stage.cpu().lanes > context.loops.output[source]) stage.cpu().lanes /= 2;
   const int across = context.contiguous_loop();
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t extent = context.loops.output[p];
-    const int64_t side = p == source   ? stage.cpu().lanes
-                         : p == across ? std::min<int64_t>(model.natural_lanes(), extent)
-                                       : 1;
-    stage.tiles.push_back({side == 1 ? 1 : std::min(costs::kTransposedBlocks, extent / side) * side, side});
+    const int64_t rows = p == source ? stage.cpu().lanes : p == across ? std::min<int64_t>(side, extent) : 1;
+    stage.tiles.push_back({rows == 1 ? 1 : std::min(costs::kTransposedBlocks, extent / rows) * rows, rows});
   }
   stage.order.assign(2, loop_order(model, stage, across));
   stage.cpu().parallel = parallel_loops(model, stage);

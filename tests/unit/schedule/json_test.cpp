@@ -71,13 +71,21 @@ TEST_CASE("what a schedule cannot hold is refused with what was expected", "[uni
   const std::string nest =
       R"("tiles": [[1]], "order": [[0]], "parallel": 0, "vector_loop": -1, "lanes": 1, "reduction_order": [],
          "reduction_block": [], "reduction_unroll": [])";
-  CHECK_THAT(refusal("{" + nest + "}"), Catch::Contains("'packings' not found"));
+  CHECK_THAT(refusal("{" + nest + "}"), Catch::Contains("stage 0: packings is missing"));
   CHECK_THAT(refusal("{" + nest + R"(, "packings": {}})"), Catch::Contains("an array was expected"));
   CHECK_THAT(refusal("{" + nest + R"(, "packings": [{"operand": 0.5, "depth": 0, "order": [0]}]})"),
              Catch::Contains("an integer was expected"));
   CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "prefetches": [{"operand": 0, "loop": 0}]})"),
-             Catch::Contains("'distance' not found"));
-  CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "scan": 1})"), Catch::Contains("type must be boolean"));
+             Catch::Contains("stage 0: prefetches: distance is missing"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "scan": 1})"),
+             Catch::Contains("schedule: stage 0: scan: type must be boolean"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "prefetchs": []})"),
+             Catch::Contains("stage 0: there is no field prefetchs here"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [{"operand": 0, "depth": 0, "order": [0], "z": 1}]})"),
+             Catch::Contains("stage 0: packings: there is no field z here"));
+  CHECK_THAT(refusal("{" + nest + R"(, "packings": [], "interleaved": true})"),  // a GPU's
+             Catch::Contains("there is no field interleaved here"));
+  CHECK_THAT(refusal("7"), Catch::Contains("stage 0: an object was expected"));
   CHECK_THAT(refusal(R"({"epilogue_of": "O"})"), Catch::Contains("an integer was expected"));
 }
 
