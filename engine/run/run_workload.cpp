@@ -11,11 +11,32 @@
 #include "engine/records/schedule_choice.h"
 #include "engine/run/execution.h"
 #include "engine/session/plain_onlooker.h"
+#include "frontend/ir/storage.h"
 #include "frontend/reference/reference.h"
+#include "search/judge/kernel_arguments.h"
 
 namespace tile_tune::engine {
 
 namespace {
+
+/// Elements that strides put in one place have to be equal: which of them a kernel would see is chance.
+Result<void> check_repeats(const ir::Program& program, const reference::Inputs& inputs) {
+  for (const auto& [number, array] : inputs) {
+    const auto& tensor = program.tensors[static_cast<size_t>(number)];
+    if (!ir::has_overlap(ir::strides(tensor), ir::shape(tensor)) || search::lies_as(array, tensor)) continue;
+    ir::Tensor apart = tensor;
+    apart.storage = ir::Storage();
+    std::vector<std::byte> given(static_cast<size_t>(search::storage_bytes(apart)));
+    search::to_storage(apart, array, given.data());
+    std::vector<std::byte> together(static_cast<size_t>(search::storage_bytes(tensor)));
+    search::to_storage(tensor, array, together.data());
+    if (search::from_storage(tensor, together.data()).data == given) continue;
+    return fail(ErrorClass::Mismatch, "elements-differ",
+                fmt::format("elements of {} differ that its layout has in one place", tensor.name),
+                "strides of 0, and such by which elements meet, are for values that repeat");
+  }
+  return {};
+}
 
 /// Arrays by tensor number; what in/out outputs start from is filled in where the caller gave nothing.
 Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays arrays, const Reporter& report) {
@@ -36,6 +57,7 @@ Result<reference::Inputs> number_arrays(const ir::Program& program, NamedArrays 
     inputs.emplace(static_cast<int>(number), initial.array);
   }
   TILE_TUNE_CHECK(report.program_warnings(warnings));
+  TILE_TUNE_CHECK(check_repeats(program, inputs));
   return inputs;
 }
 

@@ -59,6 +59,28 @@ TEST_CASE("all engines give the product of odd sizes, row and column order") {
   CHECK(box.names("ref") == std::vector<std::string>{"C.npy"});
 }
 
+TEST_CASE("elements that a layout has in one place have to be equal, whatever computes") {
+  const Sandbox box;
+  save(box, "a.npy", floats({5, 7}));
+  save(box, "rows.npy", floats({5, 7}, [](int64_t i) { return pattern(i % 7); }));
+  save(box, "b.npy", floats({7, 3}));
+  const auto run = [&](const std::string& a, const std::string& layout, const std::string& engine) {
+    return box.run({"run", "matmul.tc", "--input", "A=" + a, "--input", "B=b.npy", "--layout", "A=" + layout,
+                    "--engine", engine, "--output-dir", engine + a});
+  };
+  for (const std::string engine : {"default", "reference"}) {
+    CAPTURE(engine);
+    for (const char* layout : {"0,1", "1,1", "0,0"}) {
+      const auto refused = run("a.npy", layout, engine);
+      CHECK(refused.exit_code == 3);
+      CHECK(code_of(refused) == "elements-differ");
+      CHECK(refused.err.find("elements of A differ that its layout has in one place") != std::string::npos);
+    }
+    require(run("rows.npy", "0,1", engine));
+  }
+  CHECK(values(box, "defaultrows.npy/C.npy") == values(box, "referencerows.npy/C.npy"));
+}
+
 TEST_CASE("a file in Fortran order is taken as it lies: by a kernel that is tuned for that") {
   const Sandbox box;
   constexpr int64_t M = 13, N = 17, K = 7;
