@@ -20,7 +20,7 @@ struct Candidate {
   int lanes;
   double share;                   // VectorWidth::share
   std::vector<double> load_cost;  // by operand: of one vector, or of one scalar
-  double moves = 0;               // of packing
+  double moves = 0;               // of packing and storing
   int64_t taps = 0;               // of the window that vectors slide over; 0: there is none
   std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
   bool stores_rows = false;       // results are neighbours in memory along the vector loop
@@ -53,7 +53,7 @@ struct Candidate {
   std::optional<RegisterTile> best(int64_t vectors) const;
   int64_t most_vectors() const;
   double step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const;
-  double store_cost(const std::vector<int64_t>& tile) const;
+  double store_cost() const;
 };
 
 double iterations_of_reduction(const StageContext& context) {
@@ -90,7 +90,7 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
 
 // Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by
 // one.
-double Candidate::store_cost(const std::vector<int64_t>& tile) const {
+double Candidate::store_cost() const {
   if (stores_rows) return costs::kVectorMove / lanes;
   const int across = context.contiguous_loop();
   const bool has_blocks = across >= 0 && context.loops.output[static_cast<size_t>(across)] >= costs::kLeastTransposed;
@@ -124,10 +124,9 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
     const double ends = static_cast<double>(accumulators) * share + costs::kInFlight;
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
-    const double moved = moves + elements_of_output(context) * store_cost(tile);
     const double cost =
-        trips * (steps * step + ends) + moved + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
-    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, moved};
+        trips * (steps * step + ends) + moves + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
+    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, moves};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
   consider();
@@ -197,6 +196,7 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
   }
   const auto& statement = context.program->statements[context.statement];
   candidate.stores_rows = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
+  candidate.moves += elements_of_output(context) * candidate.store_cost();
   return candidate;
 }
 
