@@ -60,6 +60,14 @@ void FileCache::keep(const std::string& name, const std::string& bytes) const {
   if (is_kept && limit_ > 0) make_room();
 }
 
+Result<void> FileCache::provide(const std::string& name, const fs::path& file,
+                                const std::function<Result<void>()>& make) const {
+  if (const auto bytes = find(name); bytes && write_text(file, *bytes)) return {};
+  TILE_TUNE_CHECK(make());
+  if (const auto made = read_bytes(file)) keep(name, *made);
+  return {};
+}
+
 void FileCache::make_room() const {
   struct File {
     fs::file_time_type used;

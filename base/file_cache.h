@@ -7,8 +7,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+
+#include "frontend/diagnostic/diagnostic.h"
 
 namespace tile_tune::base {
 
@@ -25,6 +28,9 @@ class FileCache {
   std::optional<std::string> find(const std::string& name) const;
   /// Whoever comes at the same time finds all of it or nothing.
   void keep(const std::string& name, const std::string& bytes) const;
+  /// Writes what was kept under the name to `file`, or has `make` write it and keeps that.
+  Result<void> provide(const std::string& name, const std::filesystem::path& file,
+                       const std::function<Result<void>()>& make) const;
 
  private:
   void make_room() const;

@@ -1,7 +1,7 @@
 # tile_tune_component(NAME [FAST] SOURCES file... LINK target... [PRECOMPILED header...])
 # One folder, one static library: tile_tune_NAME. Headers are included from the repository root
-# ("frontend/ir/program.h"); LINK names only what docs/HACKING.md lets the folder use. FAST: its own code takes time when it
-# runs.
+# ("frontend/ir/program.h"); LINK names only what docs/HACKING.md lets the folder use. FAST: its own code takes time
+# when it runs.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -17,8 +17,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 
 # Headers that most files include are parsed once and reused by all targets that are compiled with the same options:
-# those of the lowest component by the other components, of the lowest fast one by fast ones, of test_headers by tests. A component whose files share
-# a header that is as large (PRECOMPILED) has its own.
+# those of the lowest component by the other components, of the lowest fast one by fast ones, of test_headers by tests.
+# A component whose files share a header that is as large (PRECOMPILED) has its own.
 function(tile_tune_reuse_precompiled target first)
   get_target_property(c_sources ${target} SOURCES)
   list(FILTER c_sources INCLUDE REGEX "\\.c$")

@@ -95,12 +95,8 @@ Result<void> make_runtime(const ArchiveJob& job, const std::filesystem::path& ar
 
 /// The same, from the user's cache where an earlier package left it there: compiling it takes as long as a kernel does.
 Result<void> provide_runtime(const ArchiveJob& job, const std::filesystem::path& archive) {
-  const base::FileCache cache(base::user_cache());
   TILE_TUNE_TRY(key, runtime_key(job.tools));
-  if (const auto kept = cache.find(key)) return base::write_text(archive, *kept);
-  TILE_TUNE_CHECK(make_runtime(job, archive));
-  if (const auto made = base::read_bytes(archive)) cache.keep(key, *made);
-  return {};
+  return base::FileCache(base::user_cache()).provide(key, archive, [&] { return make_runtime(job, archive); });
 }
 
 /// The runtime's functions in place of Halide's, which kernels call.

@@ -479,17 +479,15 @@ void use_whole_lines(const Model& model, NestSchedule& stage) {
   const auto& context = model.context;
   const int run = stage.cpu().vector_loop;
   if (context.reductions() > 0 || run < 0 || run != context.contiguous_loop()) return;
-  const auto wide = [&](int64_t bytes, int64_t extent) {
-    return std::clamp<int64_t>(codegen::kLineBytes / std::max<int64_t>(bytes, 1), 1, extent);
-  };
   const int64_t run_bytes = context.loops.output[run] * static_cast<int64_t>(dtype_size(context.type));
   if (run_bytes > codegen::kLineBytes / 2) return;
+  const int64_t in_a_line = codegen::kLineBytes / std::max<int64_t>(run_bytes, 1);
   const int to = next_loop(context, run, [&](int p) { return model.target_stride(p); });
   for (const auto& operand : context.loops.operands) {
     if (!operand.affine || model.stride(operand, run) != 1) continue;
     const int from = next_loop(context, run, [&](int p) { return model.stride(operand, p); });
     if (from < 0 || to < 0 || from == to || model.stride(operand, from) == 0) continue;
-    for (const int p : {from, to}) stage.tiles[p].back() = wide(run_bytes, context.loops.output[p]);
+    for (const int p : {from, to}) stage.tiles[p].back() = std::min(in_a_line, context.loops.output[p]);
     return;
   }
 }
