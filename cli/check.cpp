@@ -67,7 +67,7 @@ std::string describe(const Checked& checked) {
   return text + format_table({{""}, {""}}, facts, 2);
 }
 
-nlohmann::json to_json(const Checked& checked) {
+nlohmann::json json_of(const Checked& checked) {
   const ir::Program& program = checked.shown();
   nlohmann::json json{{"name", program.name},
                       {"signature", ir::signature(checked.written)},
@@ -140,7 +140,7 @@ Result<Exit> check(const CheckOptions& options, const Session& session) {
   TILE_TUNE_TRY(checked, check_each(options, session));
   if (session.output.json && !checked.programs.empty()) {
     nlohmann::json programs = nlohmann::json::array();
-    for (const auto& one : checked.programs) programs.push_back(to_json(one));
+    for (const auto& one : checked.programs) programs.push_back(json_of(one));
     TILE_TUNE_CHECK(print_json({{"programs", programs}}));
   } else if (!session.output.json) {
     std::vector<std::string> texts;

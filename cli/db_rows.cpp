@@ -16,6 +16,16 @@ namespace {
 /// Null where nothing was measured.
 nlohmann::json figure(double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(); }
 
+/// Names, types and shapes, and what is computed: einsums differ in nothing else.
+void add_program(nlohmann::json& json, const db::ProgramRow& row) {
+  const auto program = ir::program_from_json(engine::json_of_text(row.canonical_json));
+  if (!program) return;
+  std::vector<std::string> statements;
+  for (const auto& statement : program->statements) statements.push_back(ir::to_text(*program, statement));
+  json["signature"] = ir::signature(*program);
+  json["statements"] = statements;
+}
+
 }  // namespace
 
 std::string program_text(const db::ProgramRow& program) {
@@ -46,16 +56,6 @@ nlohmann::json best_json(const db::BestRow& best) {
           {"ratio_interval", {best.ratio_lo, best.ratio_hi}},
           {"peak_fraction", figure(best.peak_fraction)},
           {"tool", {{"tile_tune", best.tool.tile_tune}, {"halide", best.tool.halide}, {"llvm", best.tool.llvm}}}};
-}
-
-/// Names, types and shapes, and what is computed: einsums differ in nothing else.
-void add_program(nlohmann::json& json, const db::ProgramRow& row) {
-  const auto program = ir::program_from_json(engine::json_of_text(row.canonical_json));
-  if (!program) return;
-  std::vector<std::string> statements;
-  for (const auto& statement : program->statements) statements.push_back(ir::to_text(*program, statement));
-  json["signature"] = ir::signature(*program);
-  json["statements"] = statements;
 }
 
 nlohmann::json list_row_json(const db::ListRow& row) {

@@ -43,9 +43,9 @@ endfunction()
 tile_tune_sdk_library(tensor IN_WHEEL OF tensors LINK tile_tune_tensor)
 tile_tune_sdk_library(edsl IN_WHEEL OF edsl LINK tile_tune_ir tile_tune_tc tile_tune_einsum)
 # What loads kernels brings no compiler: neither Halide nor the database.
-tile_tune_sdk_library(kernels IN_WHEEL OF handles PUBLIC tile_tune_sdk_edsl tile_tune_sdk_tensor LINK tile_tune_caller tile_tune_load tile_tune_rt)
+tile_tune_sdk_library(kernels IN_WHEEL OF handles PUBLIC tile_tune_sdk_edsl tile_tune_sdk_tensor LINK tile_tune_kernel_image tile_tune_caller tile_tune_load tile_tune_rt)
 tile_tune_sdk_library(linear_algebra OF linear_algebra PUBLIC tile_tune_sdk_tensor LINK tile_tune_base tile_tune_tensor)
-tile_tune_sdk_library(engine OF sdk PUBLIC tile_tune_sdk_edsl LINK tile_tune_engine)
+tile_tune_sdk_library(engine OF sdk PUBLIC tile_tune_sdk_edsl LINK tile_tune_engine tile_tune_handles)
 
 foreach(folder frontend/tensor frontend/edsl engine/caller)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

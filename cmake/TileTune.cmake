@@ -30,13 +30,14 @@ endfunction()
 # headers, templates above all, is half of their compilers' work and more. Names of unnamed namespaces are therefore a
 # folder's.
 option(TILE_TUNE_UNITY "Compile several sources of a target at a time" ON)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
-# GCC 12 warns falsely inside std::string (GCC bug 105651 and others), and does not take precompiled system headers for
-# such. -Werror=narrowing: a field added to a struct in the middle moved the values of an initialiser elsewhere to fields of
-# other types.
+# GCC 12 warns falsely inside std::string (GCC bug 105651 and others) and, with -O1, of members of variants that are not
+# there, and does not take precompiled system headers for such. -Werror=narrowing: a field added to a struct in the middle
+# moved the values of an initialiser elsewhere to fields of other types.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(TILE_TUNE_FALSE_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  set(TILE_TUNE_FALSE_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+    -Wno-maybe-uninitialized)
 endif()
 function(tile_tune_component name)
   cmake_parse_arguments(arg "FAST" "" "SOURCES;LINK;PRECOMPILED" ${ARGN})

@@ -16,6 +16,10 @@ int main(int argc, char** argv) {
   char root[4096];
   strcpy(root, self);
   for (int parts = 0; parts < 2; ++parts) *strrchr(root, '/') = '\0';
+  if (strpbrk(root, ":;") != NULL) {
+    fprintf(stderr, "tile-tune: %s: the loader takes ':' and ';' for the ends of folders: move the bundle\n", root);
+    return 1;
+  }
   snprintf(loader, sizeof loader, "%s/lib/tile_tune/libc/loader", root);
   /* Behind the bundle's own what the machine names: a driver may lie there. */
   const char* further = getenv("LD_LIBRARY_PATH");

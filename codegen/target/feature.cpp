@@ -146,6 +146,22 @@ bool is_for_gpu(Feature feature) {
          feature == Feature::Spirv;
 }
 
+bool is_of_compiler(Feature feature) {
+  static const Features kOfCompiler = {Feature::Asan,          Feature::CPlusPlusNameMangling,
+                                       Feature::Debug,         Feature::CheckUnsafePromises,
+                                       Feature::EmbedBitcode,  Feature::EnableBacktraces,
+                                       Feature::Jit,           Feature::FuzzFloatStores,
+                                       Feature::Msan,          Feature::NoAsserts,
+                                       Feature::NoBoundsQuery, Feature::NoRuntime,
+                                       Feature::Profile,       Feature::ProfileByTimer,
+                                       Feature::Semihosting,   Feature::SanitizerCoverage,
+                                       Feature::Simulator,     Feature::TraceAll,
+                                       Feature::TraceLoads,    Feature::TracePipeline,
+                                       Feature::TraceStores,   Feature::TraceRealizations,
+                                       Feature::Tsan,          Feature::UserContext};
+  return kOfCompiler.has(feature);
+}
+
 std::vector<Feature> Features::list() const {
   std::vector<Feature> features;
   for (size_t i = 0; i < kFeatures; ++i)

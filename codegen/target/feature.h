@@ -128,6 +128,8 @@ std::optional<Architecture> architecture_of(Feature feature);
 bool is_of_gpu(Feature feature);
 /// Whether it is one of those, or what kernels driven by one may use.
 bool is_for_gpu(Feature feature);
+/// Whether it says how Halide makes and checks code, not what code runs on: that is our choice, not the user's.
+bool is_of_compiler(Feature feature);
 
 /// A set of features.
 class Features {

@@ -49,6 +49,15 @@ void complete_avx512(Target& target) {
   target.features.add(Feature::Avx512Skylake);
 }
 
+Result<void> check_words(const Target& target, const std::string& text) {
+  for (const Feature feature : target.features.list())
+    if (is_of_compiler(feature))
+      return fail(ErrorClass::Program, "unknown-target",
+                  fmt::format("'{}' is not a target: {} says how code is made, not what it runs on", text, name(feature)),
+                  "leave it out");
+  return {};
+}
+
 Result<void> complete_gpu(Target& target, const std::string& text) {
   const bool is_cuda = target.features.has(Feature::Cuda), is_opencl = target.features.has(Feature::OpenCl);
   if (is_cuda == is_opencl || target.platform.system != System::Linux)
@@ -65,6 +74,7 @@ Result<void> complete_gpu(Target& target, const std::string& text) {
 Result<Target> describe_target(const std::string& text, int threads) {
   TILE_TUNE_TRY(here, host());
   TILE_TUNE_TRY(target, parse_target(text, &here));
+  TILE_TUNE_CHECK(check_words(target, text));
   target.threads = threads;
   if (text == kHost) {
     target.cpu_model = cpu_model();

@@ -131,8 +131,10 @@ void describe_vector_unit(Target& target) {
   target.vector_registers = many ? 32 : 16;
 }
 
-tl::unexpected<Diagnostic> unknown_target(std::string_view text) {
-  return fail(ErrorClass::Program, "unknown-target", fmt::format("'{}' is not a target", text),
+/// `word`: what of the text is to blame, if it is one word alone.
+tl::unexpected<Diagnostic> unknown_target(std::string_view text, std::string_view word = {}) {
+  const std::string blamed = word.empty() || word == text ? "" : fmt::format(": '{}' has no place in it", word);
+  return fail(ErrorClass::Program, "unknown-target", fmt::format("'{}' is not a target{}", text, blamed),
               "give host, or an architecture, a system and features: x86-64-linux-avx2-fma, x86-64-linux-avx512, "
               "arm-64-linux, x86-64-windows, x86-64-osx, arm-64-osx, wasm-32-wasmrt-wasm_simd128");
 }
@@ -178,7 +180,7 @@ Result<Target> parse_target(std::string_view text, const Target* base) {
   if (is_host) words.erase(words.begin());
   Words named(is_host ? *base : Target());
   for (const auto word : words)
-    if (!named.take(word)) return unknown_target(text);
+    if (!named.take(word)) return unknown_target(text, word);
   Target target = named.target();
   if ((!is_host && !named.names_platform()) || !fit_architecture(target)) return unknown_target(text);
   const auto features = target.features.list();

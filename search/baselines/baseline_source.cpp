@@ -15,6 +15,7 @@ namespace {
 // A step's call, or nests for its statements. Definitions go before the kernel, the calls into it.
 struct Text {
   std::string definitions, calls;
+  std::map<std::string, AdapterSource> adapters = {};
 };
 
 std::string pointer(int tensor) { return fmt::format("t{}", tensor); }
@@ -45,6 +46,17 @@ void add_scan(const ir::Program& program, const Step& step, Text& text) {
   text.calls += fmt::format(
       "    {{\n      {} sum = 0;\n      for (int64_t i = 0; i < {}; ++i) t{}[i * {}] = sum += t{}[i * {}];\n    }}\n",
       c_type(accumulator_type(statement.accumulator)), scan.axis.extent, scan.c, scan.axis.c, scan.a, scan.axis.a);
+}
+
+/// Of headers that few types need and that take longer to parse than all others.
+std::string includes(const ir::Program& program) {
+  const auto has = [&](auto&& is) {
+    return std::any_of(program.tensors.begin(), program.tensors.end(), [&](const auto& one) { return is(one.type); });
+  };
+  std::string text;
+  if (has(is_complex)) text += "#include <complex>\n";
+  if (has([](DType type) { return type == DType::F16; })) text += "#include \"halves.h\"\n";
+  return text;
 }
 
 std::string prologue(const ir::Program& program) {
@@ -94,6 +106,7 @@ std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Progr
     if (const auto call = library_call(baseline, {program, called, packed, threads})) {
       text.definitions += call->definition;
       text.calls += call->call;
+      if (call->adapter) text.adapters.emplace(call->adapter->name, *call->adapter);
       has_call |= baseline != Baseline::OneDnnPacked || call->packs;
       if (!add_nests(program, called.last + 1, step.last, text)) return std::nullopt;
     } else if (std::holds_alternative<Scan>(step.operation)) {
@@ -104,12 +117,16 @@ std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Progr
   }
   if (!has_call) return std::nullopt;
   BaselineSource source;
+  const Adapter adapter = adapter_of(baseline);
   source.text = fmt::format(
-      "#include \"{}\"\nusing namespace baseline;\nconstexpr int kThreads = {};\n{}\n"
+      "{}#include \"{}\"\nusing namespace baseline;\nconstexpr int kThreads = {};\n{}\n"
       "TILE_TUNE_EXPORT int tile_tune_kernel_argv(void** argv) {{\n  return guarded([argv] {{\n{}{}{}  }});\n}}\n",
-      adapter_header(baseline), threads, text.definitions, "    omp_set_num_threads(kThreads);\n", prologue(program),
+      includes(program), adapter.header, threads, text.definitions, "    omp_set_num_threads(kThreads);\n", prologue(program),
       text.calls);
-  source.flags = adapter_flags(baseline);
+  for (const char* name : {"prelude.cpp", adapter.source})
+    if (name) source.adapters.push_back({name, adapters().at(name)});
+  for (const auto& [name, one] : text.adapters) source.adapters.push_back(one);
+  source.flags = adapter.flags;
   return source;
 }
 

@@ -22,9 +22,16 @@ inline constexpr Baseline kBaselines[] = {Baseline::OneDnn,  Baseline::OneDnnPac
 /// "onednn", "onednn-packed", "openblas", "libxsmm", "eigen", "openmp".
 const char* baseline_name(Baseline baseline);
 
+/// A source that does not depend on a program's sizes: compiled by itself, kept, and linked.
+struct AdapterSource {
+  std::string name, text;                // "onednn.cpp"
+  std::vector<std::string> flags = {};   // of the compiler, behind the common ones
+};
+
 struct BaselineSource {
   std::string text;
-  std::vector<std::string> flags;  // of the compiler, behind the common ones
+  std::vector<AdapterSource> adapters;
+  std::vector<std::string> flags;  // of the linker
 };
 
 /// nullopt where the library has none of the program's operations (or, for OneDnnPacked, none with a constant operand;
@@ -33,7 +40,7 @@ struct BaselineSource {
 std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Program& program,
                                               const std::set<int>& constants, int threads);
 
-/// File name -> text of what every source includes.
+/// File name -> text of what sources include, and of AdapterSources.
 const std::map<std::string, std::string>& adapters();
 
 }  // namespace tile_tune::search

@@ -194,7 +194,7 @@ std::optional<BlasProduct> blas_product(const Product& product) {
   if (!a || !b || (n.extent > 1 && n.c != 1)) return std::nullopt;
   const int64_t ldc = m.extent == 1 ? n.extent : m.c;
   const auto text = [](const BlasMatrix& matrix) {
-    return fmt::format("{{{}, {}}}", matrix.transposed ? "openblas::kTransposed" : "openblas::kPlain", matrix.leading);
+    return fmt::format("{{{}, {}}}", matrix.transposed ? "blas::kTransposed" : "blas::kPlain", matrix.leading);
   };
   return BlasProduct{fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}", axes_text(batch), m.extent, n.extent, k.extent,
                                  text(*a), text(*b), ldc),
@@ -243,10 +243,18 @@ std::optional<std::vector<Axis>> dense_order(std::vector<Axis> axes, int64_t Axi
   return axes;
 }
 
-std::string extents_text(const std::vector<Axis>& axes) {
+std::vector<int64_t> extents_of(const std::vector<Axis>& axes) {
   std::vector<int64_t> extents;
   for (const auto& axis : axes) extents.push_back(axis.extent);
-  return fmt::format("std::array<Eigen::Index, {}>{{{}}}", axes.size(), fmt::join(extents, ", "));
+  return extents;
+}
+
+/// One element more than there are: C++ has no arrays without elements.
+template <typename T>
+std::string array_text(const char* type, const char* name, const std::vector<T>& items, const char* one = "0") {
+  std::string text = fmt::format("  static const {} {}{} = {{", type, name, *one == '{' ? "[][2]" : "[]");
+  for (const auto& item : items) text += fmt::format("{}, ", item);
+  return text + one + "};\n";
 }
 
 size_t place_of(const std::vector<Axis>& axes, const Axis& axis) {
@@ -271,7 +279,7 @@ std::optional<LibraryCall> eigen_call(const CallContext& context) {
   if (!a || !b || !c) return std::nullopt;
   std::vector<std::string> pairs;
   for (const auto& axis : product->k)
-    pairs.push_back(fmt::format("Eigen::IndexPair<int>({}, {})", place_of(*a, axis), place_of(*b, axis)));
+    pairs.push_back(fmt::format("{{{}, {}}}", place_of(*a, axis), place_of(*b, axis)));
   // The contraction gives what is left of a, then of b; the result wants its own order.
   std::vector<Axis> left;
   for (const auto& axis : *a)
@@ -280,19 +288,23 @@ std::optional<LibraryCall> eigen_call(const CallContext& context) {
     if (axis.c != 0) left.push_back(axis);
   std::vector<size_t> order;
   for (const auto& axis : *c) order.push_back(place_of(left, axis));
-  const std::string shuffle =
-      std::is_sorted(order.begin(), order.end())
-          ? ""
-          : fmt::format(".shuffle(std::array<int, {}>{{{}}})", order.size(), fmt::join(order, ", "));
+  const bool shuffles = !std::is_sorted(order.begin(), order.end());
   const std::string name = step_name(context.step), scalar = c_type(type);
+  const std::string function =
+      fmt::format("contract<{}, {}, {}, {}, {}>", scalar, a->size(), b->size(), pairs.size(), shuffles);
   LibraryCall call;
   call.definition = fmt::format(
-      "static void {0}(const {1}* a, const {1}* b, {1}* c) {{\n  eigen::add_version_note();\n"
-      "  const std::array<Eigen::IndexPair<int>, {2}> pairs{{{3}}};\n"
-      "  eigen::View<{1}, {4}>(c, {5}).device(eigen::device(kThreads)) =\n"
-      "      eigen::view({6}).contract(eigen::view({7}), pairs){8};\n}}\n",
-      name, scalar, pairs.size(), fmt::join(pairs, ", "), c->size(), extents_text(*c), "a, " + extents_text(*a),
-      "b, " + extents_text(*b), shuffle);
+      "static void {0}(const {1}* a, const {1}* b, {1}* c) {{\n{2}{3}{4}{5}{6}"
+      "  eigen::{7}(a, a_extents, b, b_extents, c, c_extents, pairs, order, kThreads);\n}}\n",
+      name, scalar, array_text("int64_t", "a_extents", extents_of(*a)), array_text("int64_t", "b_extents", extents_of(*b)),
+      array_text("int64_t", "c_extents", extents_of(*c)), array_text("int", "pairs", pairs, "{0, 0}"),
+      array_text("int", "order", order), function);
+  call.adapter = AdapterSource{
+      fmt::format("eigen_{}_{}_{}_{}_{}.cpp", scalar, a->size(), b->size(), pairs.size(), int{shuffles}),
+      fmt::format("#include \"eigen_contract.h\"\ntemplate void baseline::eigen::{0}(const {1}*, const int64_t*, const {1}*, "
+                  "const int64_t*, {1}*, const int64_t*, const int (*)[2], const int*, int);\n",
+                  function, scalar),
+      {"-isystem", "/usr/include/eigen3", "-pthread"}};  // the directory Debian puts it in
   call.call = fmt::format("    {}(t{}, t{}, t{});\n", name, product->a, product->b, product->c);
   return call;
 }
@@ -375,39 +387,21 @@ std::optional<LibraryCall> library_call(Baseline baseline, const CallContext& co
   return std::nullopt;
 }
 
-const char* adapter_header(Baseline baseline) {
+Adapter adapter_of(Baseline baseline) {
   switch (baseline) {
     case Baseline::OneDnn:
     case Baseline::OneDnnPacked:
-      return "onednn.h";
+      return {"onednn.h", "onednn.cpp", {"-ldnnl"}};
     case Baseline::OpenBlas:
-      return "openblas.h";
+      return {"openblas.h", "openblas.cpp", {"-ldl"}};
     case Baseline::Libxsmm:
-      return "libxsmm.h";
+      return {"xsmm.h", "xsmm.cpp", {"-lxsmm", "-lxsmmnoblas", "-ldl"}};
     case Baseline::Eigen:
-      return "eigen.h";
+      return {"eigen.h", nullptr, {"-pthread"}};
     case Baseline::OpenMp:
       break;
   }
-  return "prelude.h";
-}
-
-std::vector<std::string> adapter_flags(Baseline baseline) {
-  switch (baseline) {
-    case Baseline::OneDnn:
-    case Baseline::OneDnnPacked:
-      return {"-ldnnl"};
-    case Baseline::OpenBlas:
-      return {"-ldl"};
-    case Baseline::Libxsmm:
-      return {"-lxsmm", "-lxsmmnoblas", "-ldl"};
-    case Baseline::Eigen:
-      // The directory Debian puts it in.
-      return {"-isystem", "/usr/include/eigen3", "-pthread"};
-    case Baseline::OpenMp:
-      break;
-  }
-  return {};
+  return {"prelude.h", nullptr, {}};
 }
 
 }  // namespace tile_tune::search

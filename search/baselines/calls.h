@@ -22,6 +22,7 @@ struct LibraryCall {
   std::string definition;  // of what the kernel calls
   std::string call;
   bool packs = false;  // a constant operand is brought into another layout beforehand
+  std::optional<AdapterSource> adapter = {};  // that it needs beside its library's
 };
 
 /// nullopt where the library has no such operation for these types and strides.
@@ -30,7 +31,12 @@ std::optional<LibraryCall> library_call(Baseline baseline, const CallContext& co
 /// Whether the library's operation takes the step's epilogue; otherwise that is to follow as loops.
 bool can_fuse(Baseline baseline, const CallContext& context);
 
-const char* adapter_header(Baseline baseline);
-std::vector<std::string> adapter_flags(Baseline baseline);
+/// What a baseline's source includes, and what it is linked with.
+struct Adapter {
+  const char* header;
+  const char* source;  // nullptr: there is none for all calls
+  std::vector<std::string> flags;  // of the linker
+};
+Adapter adapter_of(Baseline baseline);
 
 }  // namespace tile_tune::search

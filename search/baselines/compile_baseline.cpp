@@ -1,24 +1,40 @@
 #include "search/baselines/compile_baseline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
 #include "base/files.h"
 #include "base/process/memory_file.h"
 #include "base/process/spawn.h"
+#include "base/sha256.h"
+#include "search/baselines/kept_objects.h"
 
 namespace tile_tune::search {
 namespace {
 
 namespace fs = std::filesystem;
 
+const char* const kCompiler = "g++";
 // Flags of decision 19; -ffast-math lets exponentials be vectorised and sums be split, which only makes it faster.
-const char* const kCommonFlags[] = {"-std=c++17", "-O3",         "-fopenmp", "-shared",
-                                    "-fPIC",      "-ffast-math", "-w",       "-fvisibility=hidden"};
+const char* const kCommonFlags[] = {"-std=c++17", "-O3", "-fopenmp", "-fPIC", "-ffast-math", "-w", "-fvisibility=hidden"};
+
+using Words = std::vector<std::string>;
+
+void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+Words compiler(const CompilerOptions& options) {
+  Words words{kCompiler};
+  words.insert(words.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
+  append(words, options.instructions);
+  return words;
+}
 
 // The first line that says what is wrong; the compiler's own words after "error:".
 std::string reason_in(const std::string& output, Baseline baseline) {
@@ -34,63 +50,125 @@ std::string reason_in(const std::string& output, Baseline baseline) {
   return "the compiler gave up without a word";
 }
 
-/// In `directory`; what it says goes to `output`. Or an errno.
-tl::expected<pid_t, int> start(const BaselineJob& job, const std::vector<std::string>& instructions,
-                               const fs::path& directory, const base::MemoryFile& output) {
-  std::vector<std::string> words{"g++"};
-  words.insert(words.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
-  words.insert(words.end(), instructions.begin(), instructions.end());
-  words.insert(words.end(), {"-o", job.library, job.library + ".cpp"});
-  words.insert(words.end(), job.source.flags.begin(), job.source.flags.end());
-  return base::spawn({.words = words, .directory = directory, .own_group = true},
-                     {.out = output.descriptor(), .err = output.descriptor()});
-}
-
 /// A compiler at work.
 struct Running {
   pid_t process;
-  size_t number;  // of its job
+  size_t number;  // of its command
   base::MemoryFile output;
 };
 
-}  // namespace
+struct Compilation {
+  Words words;
+  Baseline baseline;  // whom a fault is told of
+};
 
-std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work,
-                                             const std::vector<std::string>& instructions, const fs::path& directory,
-                                             int jobs, const std::atomic<bool>* stop) {
-  std::vector<BaselineFault> faults(work.size());
-  for (const auto& [name, text] : adapters())
-    if (!base::write_text(directory / name, text))
-      return std::vector<BaselineFault>(work.size(), "no file could be written");
+/// Runs the commands, at most options.jobs at a time. One fault for each, in order.
+std::vector<BaselineFault> run(const std::vector<Compilation>& commands, const fs::path& directory,
+                               const CompilerOptions& options, const std::function<void()>& has_ended) {
+  std::vector<BaselineFault> faults(commands.size());
   std::deque<Running> running;
   size_t next = 0;
-  while (next < work.size() || !running.empty()) {
-    const bool stopped = stop && *stop;
-    while (!stopped && next < work.size() && running.size() < static_cast<size_t>(jobs)) {
+  while (next < commands.size() || !running.empty()) {
+    const bool stopped = options.stop && *options.stop;
+    while (!stopped && next < commands.size() && running.size() < static_cast<size_t>(options.jobs)) {
       const size_t number = next++;
-      if (!base::write_text(directory / (work[number].library + ".cpp"), work[number].source.text)) {
-        faults[number] = "no file could be written";
-        continue;
-      }
       base::MemoryFile output;
-      if (const auto child = start(work[number], instructions, directory, output))
+      const auto child = base::spawn({.words = commands[number].words, .directory = directory, .own_group = true},
+                                     {.out = output.descriptor(), .err = output.descriptor()});
+      if (child)
         running.push_back({*child, number, std::move(output)});
       else
-        faults[number] = "g++ is not installed";
+        faults[number] = fmt::format("{} is not installed", kCompiler);
     }
     if (stopped) {
-      while (next < work.size()) faults[next++] = "stopped";
+      while (next < commands.size()) faults[next++] = "stopped";
     }
     if (running.empty()) continue;
     const Running& first = running.front();
-    const auto ending = base::wait_for(first.process, stop);
+    const auto ending = base::wait_for(first.process, options.stop);
     if (ending && ending->was_stopped)
-      faults[first.number] = "somebody had stopped g++";
+      faults[first.number] = fmt::format("somebody had stopped {}", kCompiler);
     else if (!ending || !ending->ok())
-      faults[first.number] = reason_in(first.output.text(), work[first.number].baseline);
+      faults[first.number] = reason_in(first.output.text(), commands[first.number].baseline);
     running.pop_front();
+    has_ended();
   }
   return faults;
+}
+
+/// What an adapter's object depends on beside the headers of others.
+std::string name_of(const AdapterSource& adapter, const Words& command, const std::string& machine) {
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n", adapter.name, adapter.text, fmt::join(command, " "), machine);
+  for (const auto& [name, content] : adapters()) text += name + "\n" + content;
+  return base::sha256_hex(text) + ".o";
+}
+
+std::string object_of(const std::string& adapter) { return fs::path(adapter).replace_extension(".o"); }
+std::string rule_of(const std::string& adapter) { return fs::path(adapter).replace_extension(".d"); }
+
+}  // namespace
+
+std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work, const fs::path& directory,
+                                             const CompilerOptions& options) {
+  const auto all = [&](const char* fault) { return std::vector<BaselineFault>(work.size(), fault); };
+  for (const auto& [name, text] : adapters())
+    if (!base::write_text(directory / name, text)) return all("no file could be written");
+
+  struct Missing {
+    std::string adapter, kept_as;
+  };
+  std::vector<Missing> missing;
+  std::vector<Compilation> commands;
+  std::map<std::string, BaselineFault> adapter_faults;
+  for (const auto& job : work) {
+    for (const auto& adapter : job.source.adapters) {
+      const std::string& name = adapter.name;
+      if (!adapter_faults.emplace(name, "").second || fs::exists(directory / object_of(name))) continue;
+      Words words = compiler(options);
+      append(words, adapter.flags);
+      const std::string kept_as = name_of(adapter, words, options.machine);
+      if (take_object(kept_as, directory / object_of(name))) continue;
+      if (!base::write_text(directory / name, adapter.text)) return all("no file could be written");
+      missing.push_back({name, kept_as});
+      append(words, {"-c", "-MD", "-o", object_of(name), name});
+      commands.push_back({std::move(words), job.baseline});
+    }
+  }
+  size_t done = 0;
+  const size_t steps = missing.size() + work.size();
+  const auto has_ended = [&] {
+    if (options.progress) options.progress(++done, steps);
+  };
+  if (options.progress) options.progress(0, steps);
+  const auto faults = run(commands, directory, options, has_ended);
+  for (size_t i = 0; i < missing.size(); ++i) {
+    const auto& [adapter, kept_as] = missing[i];
+    adapter_faults[adapter] = faults[i];
+    if (faults[i].empty()) keep_object(kept_as, directory / object_of(adapter), directory / rule_of(adapter));
+  }
+
+  std::vector<BaselineFault> result(work.size());
+  std::vector<size_t> numbers;
+  commands.clear();
+  for (size_t i = 0; i < work.size(); ++i) {
+    const auto& [baseline, source, library] = work[i];
+    for (const auto& adapter : source.adapters)
+      if (result[i].empty()) result[i] = adapter_faults[adapter.name];
+    if (!result[i].empty()) continue;
+    if (!base::write_text(directory / (library + ".cpp"), source.text)) {
+      result[i] = "no file could be written";
+      continue;
+    }
+    Words words = compiler(options);
+    append(words, {"-shared", "-o", library, library + ".cpp"});
+    for (const auto& adapter : source.adapters) words.push_back(object_of(adapter.name));
+    append(words, source.flags);
+    numbers.push_back(i);
+    commands.push_back({std::move(words), baseline});
+  }
+  const auto last = run(commands, directory, options, has_ended);
+  for (size_t k = 0; k < numbers.size(); ++k) result[numbers[k]] = last[k];
+  return result;
 }
 
 }  // namespace tile_tune::search

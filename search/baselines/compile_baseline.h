@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "frontend/diagnostic/diagnostic.h"
@@ -19,11 +21,16 @@ struct BaselineJob {
 /// "" if the library was made, else why not, in a sentence: the library or its headers are missing, most of all.
 using BaselineFault = std::string;
 
-/// Compiles all for `instructions` (instruction_bound.h), at most `jobs` at a time, in `directory`, which adapters()
-/// are written to. One fault a job, in order.
+struct CompilerOptions {
+  std::vector<std::string> instructions;  // instruction_bound.h
+  std::string machine;                    // what these mean here, in any words: adapters are kept for machines like it
+  int jobs = 1;                           // at a time
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(size_t done, size_t all)> progress = {};
+};
+
+/// Compiles all in `directory`, which adapters() are written to. One fault a job, in order.
 std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work,
-                                             const std::vector<std::string>& instructions,
-                                             const std::filesystem::path& directory, int jobs,
-                                             const std::atomic<bool>* stop);
+                                             const std::filesystem::path& directory, const CompilerOptions& options);
 
 }  // namespace tile_tune::search

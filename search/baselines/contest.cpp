@@ -119,11 +119,17 @@ void Contest::build_baselines(const ir::Program& program, const std::vector<Base
     match.libraries.push_back(fmt::format("{}-{}.so", match.problem, baseline_name(baseline)));
     work.push_back({baseline, std::move(*source), match.libraries.back()});
   }
-  options_.onlooker.tell_doing("compiling baselines");
-  const auto machine = codegen::resolve_target("host", options_.target.threads);
-  const auto instructions = instruction_flags(options_.target, machine ? *machine : options_.target);
-  const auto faults = compile_baselines(work, instructions, directory_.path(),
-                                        static_cast<int>(codegen::available_cores().size()), options_.stop);
+  const auto host = codegen::resolve_target("host", options_.target.threads);
+  const auto& machine = host ? *host : options_.target;
+  const auto faults = compile_baselines(
+      work, directory_.path(),
+      {.instructions = instruction_flags(options_.target, machine),
+       .machine = fmt::format("{} {}", machine.text(), machine.cpu_model),
+       .jobs = static_cast<int>(codegen::available_cores().size()),
+       .stop = options_.stop,
+       .progress = [this](size_t done, size_t all) {
+         options_.onlooker.tell_doing(fmt::format("compiling baselines, {} of {}", done, all));
+       }});
   for (size_t i = 0; i < work.size(); ++i) {
     if (faults[i].empty()) continue;
     match.entries[first + i].outcome = Outcome::CompileError;

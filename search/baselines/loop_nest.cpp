@@ -182,11 +182,11 @@ class NestText {
       rest.denominator = 1;
       const std::string r = c_affine(rest), bound = affine_of(constraint.bound * constraint.expr.denominator);
       if (factor > 0) {
-        lo = fmt::format("std::max({}, ceil_div(-{}, {}))", lo, r, factor);
-        hi = fmt::format("std::min({}, ceil_div({} - {}, {}))", hi, bound, r, factor);
+        lo = fmt::format("greatest({}, ceil_div(-{}, {}))", lo, r, factor);
+        hi = fmt::format("least({}, ceil_div({} - {}, {}))", hi, bound, r, factor);
       } else {
-        hi = fmt::format("std::min({}, floor_div({}, {}) + 1)", hi, r, -factor);
-        lo = fmt::format("std::max({}, floor_div({} - {}, {}) + 1)", lo, r, bound, -factor);
+        hi = fmt::format("least({}, floor_div({}, {}) + 1)", hi, r, -factor);
+        lo = fmt::format("greatest({}, floor_div({} - {}, {}) + 1)", lo, r, bound, -factor);
       }
     }
     return {lo, hi};
@@ -278,7 +278,7 @@ class NestText {
     std::string text = opened(
         outer, tiled ? fmt::format("for (int64_t tile = {}; tile < {}; tile += {})", lo, hi, tile) : std::string());
     const std::string begin = tiled ? "tile" : std::to_string(lo),
-                      end = tiled ? fmt::format("std::min<int64_t>(tile + {}, {})", tile, hi) : std::to_string(hi);
+                      end = tiled ? fmt::format("least(tile + {}, {})", tile, hi) : std::to_string(hi);
     const Bounds all{begin, end};
     std::set<int> known(outer.begin(), outer.end());
     if (statement_.op == ir::Aggregation::Assign && statement_.constraints.empty())

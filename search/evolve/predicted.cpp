@@ -9,7 +9,7 @@ namespace {
 // Parents are the best of what was seen; a tenth of all is drawn at random, so that no shape is missed for good.
 constexpr size_t kParents = 48;
 constexpr int kRandomFirst = 200, kMostInVain = 1000;
-constexpr double kRandom = 0.1, kMutants = 0.7;
+constexpr double kRandomShare = 0.1, kMutants = 0.7;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::vector<Predicted> best_predicted(const Moves& moves, uint64_t seed, int con
   };
   const auto offspring = [&] {
     const bool first = static_cast<int>(seen.size()) < kRandomFirst;
-    if (first || rng.chance(kRandom)) return moves.sample(rng).schedule;
+    if (first || rng.chance(kRandomShare)) return moves.sample(rng).schedule;
     const codegen::Schedule& parent = rng.pick(best).schedule;
     if (rng.chance(kMutants)) return moves.mutate(parent, rng).schedule;
     return moves.crossover(parent, rng.pick(best).schedule, rng).schedule;

@@ -21,7 +21,7 @@ namespace {
 using codegen::NestSchedule;
 using codegen::Operand;
 
-constexpr size_t kAlternatives = 3;
+constexpr size_t kDeviceAlternatives = 3;
 
 struct Shape {
   int64_t columns = 1, rows = 1;  // elements of a thread along the two loops
@@ -300,7 +300,7 @@ std::vector<NestSchedule> default_stages_on_gpu(const StageContext& context) {
   std::stable_sort(judged.begin(), judged.end(), [](const Judged& a, const Judged& b) { return a.cycles < b.cycles; });
   std::vector<NestSchedule> stages;
   for (const Judged& one : judged) {
-    if (one.cycles > codegen::costs::kWorthATrial * judged.front().cycles || stages.size() > kAlternatives) break;
+    if (one.cycles > codegen::costs::kWorthATrial * judged.front().cycles || stages.size() > kDeviceAlternatives) break;
     const auto same_tile = [&](const NestSchedule& other) { return register_tile(other) == register_tile(one.stage); };
     if (std::none_of(stages.begin(), stages.end(), same_tile)) stages.push_back(one.stage);
   }

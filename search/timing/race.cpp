@@ -60,7 +60,8 @@ double seconds_to_collect(const std::vector<Contestant>& contestants) {
   return (1 + kComparing) * ns * 1e-9;
 }
 
-void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, Deadline deadline) {
+/// `booked`: rounds that were held already.
+void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, int booked, Deadline deadline) {
   std::mt19937_64 engine(protocol.seed);
   const auto exempt = static_cast<size_t>(protocol.exempt);
   std::vector<int> alive = running_from(contestants, exempt);
@@ -68,7 +69,7 @@ void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& p
   const double total = protocol.seconds_per_kernel * static_cast<double>(running_from(contestants, 0).size());
   for (int rung = 0; rung < rungs; ++rung) {
     const double start = now_seconds();
-    const int fewest = rung == 0 ? kFewestOfFirstRung : 1;
+    const int fewest = rung == 0 ? kFewestOfFirstRung - booked : 1;
     std::vector<int> numbers;
     for (int round = 0; round < kMostRounds && !deadline.passed(); ++round) {
       const double elapsed = now_seconds() - start, wanted = total / rungs;
@@ -127,8 +128,8 @@ Reply race(const Executor& executor, const Problem& problem, const std::vector<s
   auto contestants = load_contestants(executor, libraries);
   screen(bench, contestants, protocol.exempt, deadline);
   const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
-  forget_screening(contestants);
-  run_rungs(bench, contestants, protocol, last_round);
+  const int booked = book_screening(contestants);
+  run_rungs(bench, contestants, protocol, booked, last_round);
   keep_calm(contestants, kCalmRounds);
   return collect(bench, contestants);
 }

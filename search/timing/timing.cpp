@@ -14,9 +14,12 @@ namespace tile_tune::search {
 namespace {
 
 // Decision 26.
-constexpr int kScreeningCalls = 3;    // after one untimed
-constexpr double kSlowFactor = 3;     // the same
-constexpr double kLongCallNs = 50e6;  // a call this long needs no second one to be recognised as slow
+constexpr int kScreeningCalls = 3;  // after one untimed
+constexpr double kSlowFactor = 3;
+// A call this long says enough by itself, and twice as slow is hopeless: the two clocks of one machine differ by less
+// (decision 28).
+constexpr double kLongCallNs = 50e6;
+constexpr double kLongSlowFactor = 2;
 
 // Of a sample's time, what a thread of it may wait for a core. On two threads both together waited 0.003 to 0.013 where
 // nobody else wanted one, 0.1 to 1.1 with another process on one of two (products of 256 x 256 x 256 on two threads,
@@ -49,23 +52,23 @@ void put_out(Contestant& contestant, const Reply& fault) {
   contestant.timing.reason = fault.reason;
 }
 
-// The median time of the first calls that are timed, after one that is not; of fewer where a call is long.
-double screening_time(Bench& bench, Contestant& contestant, double best) {
+/// The median time of the first calls after one that is not timed, or the first call's where that is long.
+Sample first_calls(Bench& bench, Contestant& contestant) {
   std::vector<double> times;
+  Sample sample;
   for (int call = 0; call <= kScreeningCalls; ++call) {
-    const Sample sample = bench.sample(**contestant.kernel, 1);
+    sample = bench.sample(**contestant.kernel, 1);
     if (sample.code != 0) {
       put_out(contestant, bench.executor().fault(sample.code));
-      return 0;
+      return {.code = sample.code};
     }
-    if (call > 0) times.push_back(sample.ns);
-    const bool hopeless = sample.ns > kLongCallNs && sample.ns > kSlowFactor * best;
-    const bool long_enough = call > 0 && sample.ns > kLongCallNs;
-    if (hopeless && times.empty()) times.push_back(sample.ns);
-    if (hopeless || long_enough) break;
+    const bool is_long = sample.ns > kLongCallNs;
+    if (call > 0 || is_long) times.push_back(sample.ns);
+    if (is_long) break;
   }
   contestant.timing.samples_ns = times;
-  return median(times);
+  sample.ns = median(times);
+  return sample;
 }
 
 }  // namespace
@@ -182,7 +185,7 @@ int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<in
 }
 
 void keep_calm(std::vector<Contestant>& contestants, int enough) {
-  for (auto& [kernel, calls, timing, calm] : contestants) {
+  for (auto& [kernel, calls, timing, calm, screening] : contestants) {
     const auto kept = std::count(calm.begin(), calm.end(), true);
     if (kept < enough) continue;
     timing.left_out = static_cast<int>(calm.size()) - static_cast<int>(kept);
@@ -208,20 +211,39 @@ Sample take_sample(Bench& bench, Contestant& contestant) {
 
 void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Deadline deadline) {
   double best = std::numeric_limits<double>::infinity();
-  std::vector<double> times(contestants.size(), 0);
-  for (size_t i = 0; i < contestants.size(); ++i) {
-    if (!contestants[i].running() || deadline.passed()) continue;
-    times[i] = screening_time(bench, contestants[i], best);
-    if (!contestants[i].running()) continue;
-    best = std::min(best, times[i]);
-    contestants[i].calls = calls_per_sample(times[i]);
+  for (auto& contestant : contestants) {
+    if (!contestant.running() || deadline.passed()) continue;
+    contestant.screening = first_calls(bench, contestant);
+    if (!contestant.running()) continue;
+    best = std::min(best, contestant.screening.ns);
+    contestant.calls = calls_per_sample(contestant.screening.ns);
   }
   for (size_t i = static_cast<size_t>(exempt); i < contestants.size(); ++i) {
-    if (!contestants[i].running() || times[i] <= kSlowFactor * best) continue;
-    put_out(contestants[i],
-            Reply::fault(Outcome::Slow, fmt::format("{:.1f} times slower than the best", times[i] / best)));
-    if (contestants[0].running()) contestants[i].timing.log_ratios = {std::log(times[0] / times[i])};
+    auto& contestant = contestants[i];
+    const double ns = contestant.screening.ns, factor = ns > kLongCallNs ? kLongSlowFactor : kSlowFactor;
+    if (!contestant.running() || ns <= factor * best) continue;
+    put_out(contestant, Reply::fault(Outcome::Slow, fmt::format("{:.1f} times slower than the best", ns / best)));
+    if (contestants[0].running()) contestant.timing.log_ratios = {std::log(contestants[0].screening.ns / ns)};
   }
+}
+
+int book_screening(std::vector<Contestant>& contestants) {
+  const bool is_round = contestants[0].running() && contestants[0].screening.ns > kLongCallNs;
+  std::vector<int> numbers;
+  std::vector<Sample> samples;
+  for (size_t i = 0; i < contestants.size(); ++i) {
+    auto& [kernel, calls, timing, calm, screening] = contestants[i];
+    samples.push_back(screening);
+    if (timing.outcome != Outcome::Ok) continue;
+    timing.samples_ns.clear();
+    if (!is_round || screening.ns <= 0) continue;
+    numbers.push_back(static_cast<int>(i));
+    timing.samples_ns.push_back(screening.ns);
+    timing.switched += screening.switched;
+    timing.launch_ns = screening.launch_ns;
+  }
+  book_round(contestants, numbers, samples, std::nullopt);
+  return is_round ? 1 : 0;
 }
 
 }  // namespace tile_tune::search

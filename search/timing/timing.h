@@ -47,6 +47,7 @@ struct Contestant {
   int64_t calls = 1;  // of a sample
   Timing timing;
   std::vector<bool> calm = {};  // one a round: no core was lost in its sample, nor in the default's (finals: in any)
+  Sample screening = {};        // what its first calls took; 0 ns: none was made
   bool running() const { return timing.outcome == Outcome::Ok; }
 };
 
@@ -89,5 +90,8 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants);
 /// slower than the best is out, unless it is among the first `exempt`. Those whose turn comes after the deadline are
 /// not called at all.
 void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Deadline deadline);
+
+/// Rounds that screening stands for: one where a call is long, which is booked then, else none.
+int book_screening(std::vector<Contestant>& contestants);
 
 }  // namespace tile_tune::search

@@ -1,35 +1,17 @@
-// Eigen's tensor contraction, on its thread pool, and its fixed-size matrices for many small products.
+// Eigen's tensor contraction, on its thread pool.
 #pragma once
-
-#define EIGEN_USE_THREADS
-#include <Eigen/Core>
-#include <unsupported/Eigen/CXX11/Tensor>
 
 #include "prelude.h"
 
 namespace baseline {
 namespace eigen {
 
-inline Eigen::ThreadPoolDevice& device(int threads) {
-  static Eigen::ThreadPool pool(threads);
-  static Eigen::ThreadPoolDevice one(&pool, threads);
-  return one;
-}
-inline void add_version_note() {
-  add_note("Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
-           std::to_string(EIGEN_MINOR_VERSION));
-}
-
-template <typename T, int Rank>
-using View = Eigen::TensorMap<Eigen::Tensor<T, Rank, Eigen::RowMajor>>;
-template <typename T, int Rank>
-using ConstView = Eigen::TensorMap<Eigen::Tensor<const T, Rank, Eigen::RowMajor>>;
-
-/// A tensor whose axes lie in memory in the order of `extents`.
-template <typename T, size_t Rank>
-ConstView<T, static_cast<int>(Rank)> view(const T* data, const std::array<Eigen::Index, Rank>& extents) {
-  return ConstView<T, static_cast<int>(Rank)>(data, extents);
-}
+/// c = a times b, summed over Pairs dimensions of both ({of a, of b}); extents as the tensors lie in memory. What is left
+/// of a, then of b, is brought into `order` if Shuffles. Each instantiation is a source of its own (calls.cpp), since
+/// Eigen's templates take a compiler ten seconds.
+template <typename T, int RankA, int RankB, int Pairs, bool Shuffles>
+void contract(const T* a, const int64_t* a_extents, const T* b, const int64_t* b_extents, T* c,
+              const int64_t* c_extents, const int (*pairs)[2], const int* order, int threads);
 
 }  // namespace eigen
 }  // namespace baseline

@@ -181,3 +181,14 @@ TEST_CASE("targets elsewhere can be described, and do not run here") {
     CHECK(unknown.error().code == "unknown-target");
   }
 }
+
+TEST_CASE("Halide's words for how code is made are no targets") {
+  for (const char* word : {"asan", "no_runtime", "jit", "c_plus_plus_name_mangling", "user_context", "trace_all"}) {
+    INFO(word);
+    const auto target = describe_target(std::string("host-") + word, 1);
+    REQUIRE_FALSE(target);
+    CHECK(target.error().code == "unknown-target");
+    CHECK(target.error().message.find(std::string(": ") + word + " says how") != std::string::npos);
+  }
+  CHECK(describe_target("host-strict_float", 1));
+}

@@ -15,7 +15,7 @@ namespace tile_tune::search {
 namespace {
 
 constexpr int kSeeds = 20;
-constexpr int kMostTrials = 300;
+constexpr int kTrialsReplayed = 300;
 
 template <typename T>
 T value(Result<T> result) {
@@ -162,8 +162,8 @@ TEST_CASE("a replay tells the trials to 90 and 95 %, and repeats itself") {
 TEST_CASE("the model needs at most half of the genetic search's trials to 90 % of the best") {
   for (const auto& file : files()) {
     auto recording = load(file);
-    const auto model = value(replay(recording, Strategy::Model, kSeeds, kMostTrials));
-    const auto genetic = value(replay(recording, Strategy::Genetic, kSeeds, kMostTrials));
+    const auto model = value(replay(recording, Strategy::Model, kSeeds, kTrialsReplayed));
+    const auto genetic = value(replay(recording, Strategy::Genetic, kSeeds, kTrialsReplayed));
     INFO(file.stem().string() << ": " << recording.size() << " schedules, best " << recording.best_ratio() << ", model "
                               << model.to_90 << ", genetic " << genetic.to_90);
     CHECK(model.reached_90 == kSeeds);

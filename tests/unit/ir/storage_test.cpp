@@ -13,12 +13,12 @@ using namespace tile_tune::ir::test;
 
 namespace {
 
-using Numbers = std::vector<int64_t>;
+using Integers = std::vector<int64_t>;
 using Order = std::vector<int>;
 
 const FromBuffer kAny;
 
-Tensor tensor(Numbers shape, Storage storage, Role role = Role::Input, DType type = DType::F32) {
+Tensor tensor(Integers shape, Storage storage, Role role = Role::Input, DType type = DType::F32) {
   return {"T", type, {shape.begin(), shape.end()}, role, std::move(storage)};
 }
 
@@ -34,8 +34,8 @@ std::string fault(const Tensor& tensor) {
 }  // namespace
 
 TEST_CASE("strides and order of compact tensors") {
-  CHECK(strides(tensor({3, 5, 7}, Storage::row())) == Numbers{35, 7, 1});
-  CHECK(strides(tensor({3, 5, 7}, Storage::col())) == Numbers{1, 3, 15});
+  CHECK(strides(tensor({3, 5, 7}, Storage::row())) == Integers{35, 7, 1});
+  CHECK(strides(tensor({3, 5, 7}, Storage::col())) == Integers{1, 3, 15});
   CHECK(memory_order(tensor({3, 5, 7}, Storage::row())) == Order{2, 1, 0});
   CHECK(memory_order(tensor({3, 5, 7}, Storage::col())) == Order{0, 1, 2});
   CHECK(strides(tensor({}, Storage::row())).empty());
@@ -58,7 +58,7 @@ TEST_CASE("the order of dimensions follows from their strides, that of repeated 
 }
 
 TEST_CASE("what lies between the first and the last element in memory") {
-  const auto reached = [](Numbers strides, Numbers extents) {
+  const auto reached = [](Integers strides, Integers extents) {
     const Reach result = reach(strides, extents);
     return std::pair(result.before, result.count);
   };

@@ -63,7 +63,15 @@ TEST_CASE("what is no target is refused with the user's words") {
   REQUIRE_FALSE(target);
   CHECK(target.error().code == "unknown-target");
   CHECK(target.error().error_class == ErrorClass::Program);
-  CHECK(target.error().message == "'" + text + "' is not a target");
+  CHECK(target.error().message.starts_with("'" + text + "' is not a target"));
+}
+
+TEST_CASE("of what is no target the word to blame is named, if it is one") {
+  const auto message = [](const char* text) { return parse_target(text).error().message; };
+  CHECK(message("x86-64-linux-avx3-fma") == "'x86-64-linux-avx3-fma' is not a target: 'avx3' has no place in it");
+  CHECK(message("x86-64-linux-linux") == "'x86-64-linux-linux' is not a target: 'linux' has no place in it");
+  CHECK(message("toaster") == "'toaster' is not a target");
+  CHECK(message("x86-linux-avx2") == "'x86-linux-avx2' is not a target");
 }
 
 TEST_CASE("host stands for what is named nowhere else") {

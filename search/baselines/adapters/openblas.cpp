@@ -1,0 +1,136 @@
+#include "openblas.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "blas_batch.h"
+#include "fastest.h"
+
+namespace baseline {
+namespace openblas {
+namespace {
+
+using blas::kPlain;
+using blas::kRowMajor;
+
+struct Library {
+  void (*sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+  void (*dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+  void (*sgemv)(int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+  void (*dgemv)(int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+  void (*set_num_threads)(int);
+};
+
+const Library& library() {
+  static const Library one = [] {
+#ifdef BASELINE_OPENBLAS_CORE
+    setenv("OPENBLAS_CORETYPE", BASELINE_OPENBLAS_CORE, 1);
+#else
+    // On AMD it picks its AVX2 core by itself and is then half as fast. A user's own choice stands.
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+      setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+#endif
+    void* handle = nullptr;
+    for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
+      if (!handle) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) throw std::runtime_error("OpenBLAS is not installed");
+    Library found;
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(handle, name));
+      if (!function) throw std::runtime_error(std::string("OpenBLAS lacks ") + name);
+    };
+    find(found.sgemm, "cblas_sgemm");
+    find(found.dgemm, "cblas_dgemm");
+    find(found.sgemv, "cblas_sgemv");
+    find(found.dgemv, "cblas_dgemv");
+    find(found.set_num_threads, "openblas_set_num_threads");
+    char* (*config)();
+    char* (*core)();
+    find(config, "openblas_get_config");
+    find(core, "openblas_get_corename");
+    const std::string text = config();
+    add_note(text.substr(0, text.find(' ', text.find(' ') + 1)) + " (" + core() + ")");
+    return found;
+  }();
+  return one;
+}
+
+template <typename T>
+class TypedProduct {
+ public:
+  TypedProduct(const blas::ProductSpec& spec, int threads) : s_(spec), threads_(threads) {}
+  void operator()(const T* a, const T* b, T* c) {
+    a_ = a;
+    b_ = b;
+    c_ = c;
+    if (fastest_.empty()) {
+      library();
+      fastest_.add("all threads in each product", [this] {
+        library().set_num_threads(threads_);
+        for (int64_t number = 0; number < count(); ++number) multiply(number);
+      });
+      // Many small products: each thread takes some of them, the library's own threads sleep.
+      if (count() > 1)
+        fastest_.add("a product a thread", [this] {
+          library().set_num_threads(1);
+#pragma omp parallel for num_threads(threads_) schedule(static)
+          for (int64_t number = 0; number < count(); ++number) multiply(number);
+        });
+    }
+    fastest_();
+    if (count() > 1) add_note(fastest_.name());
+  }
+
+ private:
+  int64_t count() const { return s_.count(); }
+  void multiply(int64_t number) const {
+    const T *a = a_, *b = b_;
+    T* c = c_;
+    s_.go_to(number, a, b, c);
+    gemm(a, b, c);
+  }
+  void gemm(const T* a, const T* b, T* c) const {
+    const int m = static_cast<int>(s_.m), n = static_cast<int>(s_.n), k = static_cast<int>(s_.k);
+    if (n == 1 && s_.ldc == 1) {
+      const int rows = s_.a.transposed == kPlain ? m : k, columns = s_.a.transposed == kPlain ? k : m;
+      const int step = s_.b.transposed == kPlain ? s_.b.leading : 1;
+      if constexpr (sizeof(T) == 4)
+        library().sgemv(kRowMajor, s_.a.transposed, rows, columns, 1, a, s_.a.leading, b, step, 0, c, 1);
+      else
+        library().dgemv(kRowMajor, s_.a.transposed, rows, columns, 1, a, s_.a.leading, b, step, 0, c, 1);
+      return;
+    }
+    if constexpr (sizeof(T) == 4)
+      library().sgemm(kRowMajor, s_.a.transposed, s_.b.transposed, m, n, k, 1, a, s_.a.leading, b, s_.b.leading, 0, c,
+                      static_cast<int>(s_.ldc));
+    else
+      library().dgemm(kRowMajor, s_.a.transposed, s_.b.transposed, m, n, k, 1, a, s_.a.leading, b, s_.b.leading, 0, c,
+                      static_cast<int>(s_.ldc));
+  }
+
+  blas::Batch s_;
+  int threads_;
+  const T *a_ = nullptr, *b_ = nullptr;
+  T* c_ = nullptr;
+  Fastest fastest_;
+};
+
+}  // namespace
+
+struct Product::Either {
+  TypedProduct<float> singles;
+  TypedProduct<double> doubles;
+};
+
+Product::Product(const blas::ProductSpec& spec, int threads)
+    : either_(new Either{{spec, threads}, {spec, threads}}) {}
+void Product::operator()(const float* a, const float* b, float* c) { either_->singles(a, b, c); }
+void Product::operator()(const double* a, const double* b, double* c) { either_->doubles(a, b, c); }
+
+}  // namespace openblas
+}  // namespace baseline
