@@ -52,9 +52,10 @@ void complete_avx512(Target& target) {
 Result<void> check_words(const Target& target, const std::string& text) {
   for (const Feature feature : target.features.list())
     if (is_of_compiler(feature))
-      return fail(ErrorClass::Program, "unknown-target",
-                  fmt::format("'{}' is not a target: {} says how code is made, not what it runs on", text, name(feature)),
-                  "leave it out");
+      return fail(
+          ErrorClass::Program, "unknown-target",
+          fmt::format("'{}' is not a target: {} says how code is made, not what it runs on", text, name(feature)),
+          "leave it out");
   return {};
 }
 

@@ -10,8 +10,8 @@ namespace tile_tune::codegen {
 
 /// `text` is "host" or names a target, of this machine or another: packages for others are made here, too. The feature
 /// avx512 alone is taken as avx512_skylake, cuda alone as of compute capability 7.0. Which device a GPU target names is
-/// for search/workers/device_query.h to find out. Unknown text, and Halide's words for how code is made: class Program; a
-/// target that this version makes no kernels for: class Target.
+/// for search/workers/device_query.h to find out. Unknown text, and Halide's words for how code is made: class Program;
+/// a target that this version makes no kernels for: class Target.
 Result<Target> describe_target(const std::string& text, int threads);
 
 /// Nothing if kernels for the target run on this machine, on a GPU if it is one that was found; else class Target.

@@ -121,8 +121,8 @@ std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Progr
   source.text = fmt::format(
       "{}#include \"{}\"\nusing namespace baseline;\nconstexpr int kThreads = {};\n{}\n"
       "TILE_TUNE_EXPORT int tile_tune_kernel_argv(void** argv) {{\n  return guarded([argv] {{\n{}{}{}  }});\n}}\n",
-      includes(program), adapter.header, threads, text.definitions, "    omp_set_num_threads(kThreads);\n", prologue(program),
-      text.calls);
+      includes(program), adapter.header, threads, text.definitions, "    omp_set_num_threads(kThreads);\n",
+      prologue(program), text.calls);
   for (const char* name : {"prelude.cpp", adapter.source})
     if (name) source.adapters.push_back({name, adapters().at(name)});
   for (const auto& [name, one] : text.adapters) source.adapters.push_back(one);

@@ -24,8 +24,8 @@ const char* baseline_name(Baseline baseline);
 
 /// A source that does not depend on a program's sizes: compiled by itself, kept, and linked.
 struct AdapterSource {
-  std::string name, text;                // "onednn.cpp"
-  std::vector<std::string> flags = {};   // of the compiler, behind the common ones
+  std::string name, text;               // "onednn.cpp"
+  std::vector<std::string> flags = {};  // of the compiler, behind the common ones
 };
 
 struct BaselineSource {

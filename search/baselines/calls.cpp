@@ -296,14 +296,15 @@ std::optional<LibraryCall> eigen_call(const CallContext& context) {
   call.definition = fmt::format(
       "static void {0}(const {1}* a, const {1}* b, {1}* c) {{\n{2}{3}{4}{5}{6}"
       "  eigen::{7}(a, a_extents, b, b_extents, c, c_extents, pairs, order, kThreads);\n}}\n",
-      name, scalar, array_text("int64_t", "a_extents", extents_of(*a)), array_text("int64_t", "b_extents", extents_of(*b)),
-      array_text("int64_t", "c_extents", extents_of(*c)), array_text("int", "pairs", pairs, "{0, 0}"),
-      array_text("int", "order", order), function);
+      name, scalar, array_text("int64_t", "a_extents", extents_of(*a)),
+      array_text("int64_t", "b_extents", extents_of(*b)), array_text("int64_t", "c_extents", extents_of(*c)),
+      array_text("int", "pairs", pairs, "{0, 0}"), array_text("int", "order", order), function);
   call.adapter = AdapterSource{
       fmt::format("eigen_{}_{}_{}_{}_{}.cpp", scalar, a->size(), b->size(), pairs.size(), int{shuffles}),
-      fmt::format("#include \"eigen_contract.h\"\ntemplate void baseline::eigen::{0}(const {1}*, const int64_t*, const {1}*, "
-                  "const int64_t*, {1}*, const int64_t*, const int (*)[2], const int*, int);\n",
-                  function, scalar),
+      fmt::format(
+          "#include \"eigen_contract.h\"\ntemplate void baseline::eigen::{0}(const {1}*, const int64_t*, const {1}*, "
+          "const int64_t*, {1}*, const int64_t*, const int (*)[2], const int*, int);\n",
+          function, scalar),
       {"-isystem", "/usr/include/eigen3", "-pthread"}};  // the directory Debian puts it in
   call.call = fmt::format("    {}(t{}, t{}, t{});\n", name, product->a, product->b, product->c);
   return call;

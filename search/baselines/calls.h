@@ -21,7 +21,7 @@ struct CallContext {
 struct LibraryCall {
   std::string definition;  // of what the kernel calls
   std::string call;
-  bool packs = false;  // a constant operand is brought into another layout beforehand
+  bool packs = false;                         // a constant operand is brought into another layout beforehand
   std::optional<AdapterSource> adapter = {};  // that it needs beside its library's
 };
 
@@ -34,7 +34,7 @@ bool can_fuse(Baseline baseline, const CallContext& context);
 /// What a baseline's source includes, and what it is linked with.
 struct Adapter {
   const char* header;
-  const char* source;  // nullptr: there is none for all calls
+  const char* source;              // nullptr: there is none for all calls
   std::vector<std::string> flags;  // of the linker
 };
 Adapter adapter_of(Baseline baseline);

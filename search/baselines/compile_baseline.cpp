@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 const char* const kCompiler = "g++";
 // Flags of decision 19; -ffast-math lets exponentials be vectorised and sums be split, which only makes it faster.
-const char* const kCommonFlags[] = {"-std=c++17", "-O3", "-fopenmp", "-fPIC", "-ffast-math", "-w", "-fvisibility=hidden"};
+const char* const kCommonFlags[] = {"-std=c++17",  "-O3", "-fopenmp",           "-fPIC",
+                                    "-ffast-math", "-w",  "-fvisibility=hidden"};
 
 using Words = std::vector<std::string>;
 

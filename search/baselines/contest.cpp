@@ -121,15 +121,15 @@ void Contest::build_baselines(const ir::Program& program, const std::vector<Base
   }
   const auto host = codegen::resolve_target("host", options_.target.threads);
   const auto& machine = host ? *host : options_.target;
-  const auto faults = compile_baselines(
-      work, directory_.path(),
-      {.instructions = instruction_flags(options_.target, machine),
-       .machine = fmt::format("{} {}", machine.text(), machine.cpu_model),
-       .jobs = static_cast<int>(codegen::available_cores().size()),
-       .stop = options_.stop,
-       .progress = [this](size_t done, size_t all) {
-         options_.onlooker.tell_doing(fmt::format("compiling baselines, {} of {}", done, all));
-       }});
+  const auto faults =
+      compile_baselines(work, directory_.path(),
+                        {.instructions = instruction_flags(options_.target, machine),
+                         .machine = fmt::format("{} {}", machine.text(), machine.cpu_model),
+                         .jobs = static_cast<int>(codegen::available_cores().size()),
+                         .stop = options_.stop,
+                         .progress = [this](size_t done, size_t all) {
+                           options_.onlooker.tell_doing(fmt::format("compiling baselines, {} of {}", done, all));
+                         }});
   for (size_t i = 0; i < work.size(); ++i) {
     if (faults[i].empty()) continue;
     match.entries[first + i].outcome = Outcome::CompileError;

@@ -96,15 +96,18 @@ struct Judgement {
   const PreparedKernel& kernel;
   double call_seconds;
   int reply_fd;
+  double ns = 0;  // of the last run
 
   /// One run on memory whose outputs hold `pattern`, compared with what is expected.
-  Reply run(const Problem& problem, Memory& memory, Flush flush, std::byte pattern) const {
+  Reply run(const Problem& problem, Memory& memory, Flush flush, std::byte pattern) {
     executor.watch_guards(&memory, reply_fd);
     memory.prepare_outputs(pattern);
     const auto call = executor.bind(problem.program, kernel, memory, flush);
     const int code = [&] {
       const CallLimit limit(call_seconds);
-      return call->run(1).code;
+      const Timed timed = call->run(1);
+      ns = timed.ns;
+      return timed.code;
     }();
     executor.watch_guards(nullptr, reply_fd);
     if (code != 0) return executor.fault(code);
@@ -114,7 +117,7 @@ struct Judgement {
   }
 
   /// On zeros, infinities, NaN and subnormal numbers.
-  Reply run_special(const Problem& special) const {
+  Reply run_special(const Problem& special) {
     const auto memory = executor.allocate(special, Flush::End);
     Reply reply = run(special, *memory, Flush::End, kPatterns[0]);
     if (reply.outcome == Outcome::Wrong)
@@ -126,8 +129,11 @@ struct Judgement {
 }  // namespace
 
 Reply verify(const Executor& executor, const Problem& problem, const PreparedKernel& kernel, double call_seconds,
-             int reply_fd) {
-  const Judgement judgement{executor, kernel, call_seconds, reply_fd};
+             int reply_fd, double hopeless_ns) {
+  // Nobody waits for one that is several times as slow as what is hopeless, nor for less than a tick of the clock.
+  constexpr double kPatience = 3, kLeastSeconds = 0.05;
+  if (hopeless_ns > 0) call_seconds = std::min(call_seconds, kPatience * hopeless_ns * 1e-9 + kLeastSeconds);
+  Judgement judgement{executor, kernel, call_seconds, reply_fd};
   Reply worst;
   std::vector<tensor::Array> first_outputs;
   std::unique_ptr<Memory> memory;
@@ -141,6 +147,11 @@ Reply verify(const Executor& executor, const Problem& problem, const PreparedKer
     Reply reply = judgement.run(problem, *memory, flush, kPatterns[first ? 0 : 1]);
     if (reply.outcome != Outcome::Ok) return reply;
     worst.verify_error = std::max(worst.verify_error, reply.verify_error);
+    if (first && hopeless_ns > 0 && judgement.ns > hopeless_ns) {
+      worst.outcome = Outcome::Slow;
+      worst.timings.emplace_back().samples_ns = {judgement.ns};
+      return worst;
+    }
     for (size_t i = 0; i < problem.program.outputs.size(); ++i) {
       const int output = problem.program.outputs[i];
       auto values = memory->output(output);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "search/timing/roofline.h"
@@ -51,6 +52,16 @@ std::vector<double> scores(const std::vector<Contestant>& contestants) {
   return result;
 }
 
+/// Gives up those of `alive` that are behind the best of all by more than what single runs differ by (decision 28).
+void give_up_behind(std::vector<Contestant>& contestants, std::vector<int>& alive) {
+  constexpr double kBehind = 1.2;
+  const auto of = scores(contestants);
+  double best = -std::numeric_limits<double>::infinity();
+  for (const int number : running_from(contestants, 0)) best = std::max(best, of[number]);
+  for (const int number : alive) contestants[number].is_behind = of[number] < best - std::log(kBehind);
+  std::erase_if(alive, [&](int number) { return contestants[number].is_behind; });
+}
+
 // What a last look at everybody's results takes, which no race may leave out: a call of each, and the comparison.
 double seconds_to_collect(const std::vector<Contestant>& contestants) {
   constexpr double kComparing = 2;  // times as long as the call: outputs are read and compared element by element
@@ -61,11 +72,14 @@ double seconds_to_collect(const std::vector<Contestant>& contestants) {
 }
 
 /// `booked`: rounds that were held already.
-void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, int booked, Deadline deadline) {
+void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, int booked,
+               Deadline deadline) {
   std::mt19937_64 engine(protocol.seed);
   const auto exempt = static_cast<size_t>(protocol.exempt);
   std::vector<int> alive = running_from(contestants, exempt);
-  const int rungs = halving_rungs(static_cast<int>(alive.size()));
+  // Rounds of long calls cost more than any rung has: whoever falls behind goes at once.
+  const bool is_long = booked > 0 && !alive.empty();
+  const int rungs = is_long ? 1 : halving_rungs(static_cast<int>(alive.size()));
   const double total = protocol.seconds_per_kernel * static_cast<double>(running_from(contestants, 0).size());
   for (int rung = 0; rung < rungs; ++rung) {
     const double start = now_seconds();
@@ -75,6 +89,8 @@ void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& p
       const double elapsed = now_seconds() - start, wanted = total / rungs;
       const bool calm = fewest_calm(contestants, numbers) >= std::min(round, kCalmRounds);
       if (round >= fewest && elapsed >= (calm ? wanted : kRacePatience * wanted)) break;
+      if (is_long) give_up_behind(contestants, alive);
+      if (is_long && alive.empty()) break;
       numbers.clear();
       for (size_t i = 0; i < exempt; ++i)
         if (contestants[i].running()) numbers.push_back(static_cast<int>(i));

@@ -16,9 +16,7 @@ namespace {
 // Decision 26.
 constexpr int kScreeningCalls = 3;  // after one untimed
 constexpr double kSlowFactor = 3;
-// A call this long says enough by itself, and twice as slow is hopeless: the two clocks of one machine differ by less
-// (decision 28).
-constexpr double kLongCallNs = 50e6;
+// The same of calls beyond kLongCallNs: the two clocks of one machine differ by less (decision 28).
 constexpr double kLongSlowFactor = 2;
 
 // Of a sample's time, what a thread of it may wait for a core. On two threads both together waited 0.003 to 0.013 where
@@ -144,7 +142,7 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
   reply.note = bench.executor().condition();
   for (auto& contestant : contestants) {
     auto& timing = contestant.timing;
-    if (contestant.running())
+    if (contestant.running() && !contestant.is_behind)
       if (const Reply check = bench.check(**contestant.kernel); check.outcome != Outcome::Ok) {
         timing.outcome = check.outcome;
         timing.reason = "after many calls " + check.reason;
@@ -185,7 +183,7 @@ int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<in
 }
 
 void keep_calm(std::vector<Contestant>& contestants, int enough) {
-  for (auto& [kernel, calls, timing, calm, screening] : contestants) {
+  for (auto& [kernel, calls, timing, calm, screening, is_behind] : contestants) {
     const auto kept = std::count(calm.begin(), calm.end(), true);
     if (kept < enough) continue;
     timing.left_out = static_cast<int>(calm.size()) - static_cast<int>(kept);
@@ -232,7 +230,7 @@ int book_screening(std::vector<Contestant>& contestants) {
   std::vector<int> numbers;
   std::vector<Sample> samples;
   for (size_t i = 0; i < contestants.size(); ++i) {
-    auto& [kernel, calls, timing, calm, screening] = contestants[i];
+    auto& [kernel, calls, timing, calm, screening, is_behind] = contestants[i];
     samples.push_back(screening);
     if (timing.outcome != Outcome::Ok) continue;
     timing.samples_ns.clear();

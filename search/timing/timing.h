@@ -12,6 +12,9 @@
 
 namespace tile_tune::search {
 
+/// A call this long says enough by itself (decision 26).
+inline constexpr double kLongCallNs = 50e6;
+
 struct Sample {
   double ns = 0;  // mean of the calls
   int code = 0;   // of the first call that failed, which ends the sample
@@ -48,6 +51,7 @@ struct Contestant {
   Timing timing;
   std::vector<bool> calm = {};  // one a round: no core was lost in its sample, nor in the default's (finals: in any)
   Sample screening = {};        // what its first calls took; 0 ns: none was made
+  bool is_behind = false;       // given up in a race of long calls: not looked at again
   bool running() const { return timing.outcome == Outcome::Ok; }
 };
 

@@ -78,11 +78,6 @@ MakeProblem decode_problem(const json& message) {
   return make;
 }
 
-template <typename T>  // Verify, Run
-T decode_one_kernel(const json& message) {
-  return {message.at("problem"), message.at("runtime"), message.at("library")};
-}
-
 Request decode(const json& message) {
   const auto kind = message.at("kind").get<std::string>();
   if (kind == "setup") return decode_setup(message);
@@ -91,8 +86,9 @@ Request decode(const json& message) {
   if (kind == "build") return decode_build(message);
   if (kind == "build-autoscheduled")
     return BuildAutoscheduled{message.at("problem"), message.at("scheduler"), message.at("library")};
-  if (kind == "verify") return decode_one_kernel<Verify>(message);
-  if (kind == "run") return decode_one_kernel<Run>(message);
+  if (kind == "verify")
+    return Verify{message.at("problem"), message.at("runtime"), message.at("library"), message.at("hopeless_ns")};
+  if (kind == "run") return Run{message.at("problem"), message.at("runtime"), message.at("library")};
   if (kind == "race")
     return Race{message.at("problem"), message.at("runtime"), message.at("libraries"),
                 message.at("exempt"),  message.at("seed"),    message.at("seconds_per_kernel"),
@@ -142,7 +138,10 @@ std::string encode(const Request& request) {
           },
           [](const Verify& verify) {
             json message = message_of("verify");
-            message.update({{"problem", verify.problem}, {"runtime", verify.runtime}, {"library", verify.library}});
+            message.update({{"problem", verify.problem},
+                            {"runtime", verify.runtime},
+                            {"library", verify.library},
+                            {"hopeless_ns", verify.hopeless_ns}});
             return message;
           },
           [](const Run& run) {

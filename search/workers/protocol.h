@@ -60,6 +60,7 @@ struct BuildAutoscheduled {
 };
 struct Verify {
   std::string problem, runtime, library;
+  double hopeless_ns = 0;  // a first call that takes longer needs no second (judge/verify.h); 0: no call is that long
 };
 /// Executes once and writes each output, C-ordered, to the problem's directory (problem.h, read_outputs).
 struct Run {

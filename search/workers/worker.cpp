@@ -129,11 +129,13 @@ class Worker {
 
   std::optional<Reply> handle(const Verify& request) {
     return with_problem(request.problem, [&](const Problem& problem) {
-      return run_kernels(problem, request.runtime, kCallsInVerify, [&](const Runtime&, int reply_fd) {
+      const auto judge = [&](const Runtime&, int reply_fd) {
         const auto kernel = executor_->load(setup_->directory / request.library);
         if (!kernel) return Reply::fault(Outcome::CompileError, kernel.error().message);
-        return verify(*executor_, problem, **kernel, call_seconds(), reply_fd);
-      });
+        return verify(*executor_, problem, **kernel, call_seconds(), reply_fd, request.hopeless_ns);
+      };
+      if (request.hopeless_ns > 0) return time_kernels(problem, request.runtime, judge);
+      return run_kernels(problem, request.runtime, kCallsInVerify, judge);
     });
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/disk_space.h"
@@ -26,6 +27,10 @@ constexpr double kDefaultBuildSeconds = 120;
 // ran at 0.97 of the default's speed or above took at most 2.7 times as long; the 64 that no 10 s sufficed for took
 // 640 s of compiling, all others together 1,700 (two Zen 4 cores).
 constexpr double kBuildFactor = 4;
+
+// The machine is ours alone where a long call is judged by its first: what is half as slow again as the best is not
+// better than it by then.
+constexpr double kHopeless = 1.5;
 
 // Kernels handed out together to be verified. Each has the program's tensors in memory several times, which together
 // may take an eighth of the machine's: others work on it too, and a container may have less.
@@ -292,13 +297,11 @@ std::optional<Reply> Workers::ask_twice(Pool& pool, const Request& request) cons
   return reply;
 }
 
-// Loading and comparing is the work of one thread each, and nobody looks at the clock.
-bool Workers::check(const std::map<std::string, Verify>& requests, const std::string& where) {
-  const size_t most = verified_at_once(program_);
+bool Workers::check(const std::map<std::string, Verify>& requests, size_t at_once, const std::string& where) {
   for (auto next = requests.begin(); next != requests.end();) {
     Ids owners;
     std::vector<Request> some;
-    for (; next != requests.end() && some.size() < most; ++next) {
+    for (; next != requests.end() && some.size() < at_once; ++next) {
       owners.push_back(next->first);
       some.push_back(next->second);
     }
@@ -313,27 +316,46 @@ bool Workers::check(const std::map<std::string, Verify>& requests, const std::st
       auto& measurement = known_[owners[i]].measurement;
       record_fault(measurement, *reply);
       measurement.verify_error = reply->verify_error;
-      if (reply->outcome != Outcome::Ok) measurement.reason = where + measurement.reason;
+      if (reply->outcome == Outcome::Slow)
+        record_hopeless(known_[owners[i]], reply->timings.at(0));
+      else if (reply->outcome != Outcome::Ok)
+        measurement.reason = where + measurement.reason;
     }
   }
   return true;
 }
 
-bool Workers::verify(const Ids& ids, const std::map<std::string, Verify>& small_checks) {
-  if (!check(small_checks, "at a small odd size: ")) return false;
+void Workers::record_hopeless(Candidate& candidate, Timing timing) const {
+  const double ns = timing.samples_ns.at(0), of_default = known_.at(default_id_).measurement.median_ns;
+  timing.outcome = Outcome::Slow;
+  timing.reason = fmt::format("{:.1f} times slower than the best", ns * kHopeless / hopeless_ns());
+  if (of_default > 0) timing.log_ratios = {std::log(of_default / ns)};
+  record_timing(candidate.measurement, timing, true);
+  candidate.hopeless = true;
+}
+
+// Loading and comparing is the work of one thread each, and nobody looks at the clock; unless calls are long, which are
+// most of the work then.
+bool Workers::verify(const Ids& ids, double hopeless_ns) {
   std::map<std::string, Verify> checks;
   for (const auto& id : ids) {
     const auto& candidate = known_[id];
     if (!candidate.prepared && candidate.measurement.outcome == Outcome::Ok)
-      checks[id] = Verify{"problem-0", kRuntime, candidate.library};
+      checks[id] = Verify{"problem-0", kRuntime, candidate.library, hopeless_ns};
   }
-  if (!check(checks, "")) return false;
-  for (const auto& [id, request] : small_checks) {
-    std::error_code ignored;
-    std::filesystem::remove(directory_.path() / request.library, ignored);
-  }
+  if (!check(checks, hopeless_ns > 0 ? 1 : verified_at_once(program_), "")) return false;
   for (const auto& id : ids) known_[id].prepared = true;
   return true;
+}
+
+/// Where calls are long, the time from which on one is not worth a second call; else 0.
+double Workers::hopeless_ns() const {
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [id, candidate] : known_) {
+    const Measurement& known = candidate.measurement;
+    if (known.outcome == Outcome::Ok && known.median_ns > 0) best = std::min(best, known.median_ns);
+  }
+  return std::isfinite(best) && best > kLongCallNs ? kHopeless * best : 0;
 }
 
 bool Workers::prepare(const Ids& ids) {
@@ -341,10 +363,21 @@ bool Workers::prepare(const Ids& ids) {
   for (const auto& id : ids)
     if (!known_[id].prepared && std::find(fresh.begin(), fresh.end(), id) == fresh.end()) fresh.push_back(id);
   if (fresh.empty()) return true;
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
-  if (!lock) return false;
-  std::map<std::string, Verify> small_checks;
-  return build(fresh) && build_small_variants(fresh, small_checks) && verify(fresh, small_checks);
+  const double hopeless = hopeless_ns();
+  {
+    const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
+    if (!lock) return false;
+    std::map<std::string, Verify> small_checks;
+    if (!build(fresh) || !build_small_variants(fresh, small_checks)) return false;
+    if (!check(small_checks, verified_at_once(program_), "at a small odd size: ")) return false;
+    for (const auto& [id, request] : small_checks) {
+      std::error_code ignored;
+      std::filesystem::remove(directory_.path() / request.library, ignored);
+    }
+    if (hopeless == 0) return verify(fresh, 0);
+  }
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
+  return lock && verify(fresh, lock->held() ? hopeless : 0);
 }
 
 // Timings in the order of contestants, the first of which is the default; empty if stopped. Should the whole race
@@ -404,7 +437,8 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
   for (size_t i = 0; finished && default_is_good && i < wanted.size(); ++i) {
     const auto& candidate = known_[wanted[i]];
     const auto outcome = candidate.measurement.outcome;
-    const bool may_run = candidate.twin.empty() && (outcome == Outcome::Ok || outcome == Outcome::Slow);
+    const bool may_run =
+        candidate.twin.empty() && !candidate.hopeless && (outcome == Outcome::Ok || outcome == Outcome::Slow);
     if (!may_run || std::find(contestants.begin(), contestants.end(), wanted[i]) != contestants.end()) continue;
     contestants.push_back(wanted[i]);
     if (i < 2) exempt = static_cast<int>(contestants.size());
@@ -450,7 +484,7 @@ std::vector<Measurement> Workers::finals(const std::vector<codegen::Schedule>& f
   // What is the same code is timed once, and has the same figures: against itself it would win or lose by chance.
   const auto may_run = [&](const std::string& id) {
     const auto outcome = resolve(id).measurement.outcome;
-    return outcome == Outcome::Ok || outcome == Outcome::Slow;
+    return !resolve(id).hopeless && (outcome == Outcome::Ok || outcome == Outcome::Slow);
   };
   const auto is_same = [&](const std::string& one, const std::string& other) {
     return &resolve(one) == &resolve(other);

@@ -70,6 +70,7 @@ class Workers : public Measurer {
     Measurement measurement;
     std::string twin;       // id of the earlier candidate with the same code; empty: none
     bool prepared = false;  // built, and verified if it is no duplicate
+    bool hopeless = false;  // its first call was too long for a second
   };
   using Ids = std::vector<std::string>;
 
@@ -85,8 +86,10 @@ class Workers : public Measurer {
   std::optional<Reply> ask_twice(Pool& pool, const Request& request) const;
   bool build(const Ids& ids);
   bool build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks);
-  bool check(const std::map<std::string, Verify>& requests, const std::string& where);
-  bool verify(const Ids& ids, const std::map<std::string, Verify>& small_checks);
+  bool check(const std::map<std::string, Verify>& requests, size_t at_once, const std::string& where);
+  bool verify(const Ids& ids, double hopeless_ns);
+  double hopeless_ns() const;
+  void record_hopeless(Candidate& candidate, Timing timing) const;
   Result<void> keep_problem(const ir::Program& program, const std::string& name, const std::optional<Reply>& reply);
   MakeProblem request_problem(const ir::Program& program, const std::string& name) const;
   Result<std::string> problem_for(const ir::Program& program);

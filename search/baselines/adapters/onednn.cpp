@@ -559,8 +559,8 @@ class ElementwiseOperation : public Operation {
 void Call::operator()(const void* a, const void* b, void* c, const void* bias) { (*operation_)(a, b, c, bias); }
 
 Product::Product(const ProductSpec& s) {
-  operation_ = new ProductOperation({dnnl_type(s.a), dnnl_type(s.b), dnnl_type(s.c), s.a_constant, s.b_constant, s.batch,
-                                     s.m, s.n, s.k, s.has_bias, dnnl_type(s.bias), s.post});
+  operation_ = new ProductOperation({dnnl_type(s.a), dnnl_type(s.b), dnnl_type(s.c), s.a_constant, s.b_constant,
+                                     s.batch, s.m, s.n, s.k, s.has_bias, dnnl_type(s.bias), s.post});
 }
 Convolution::Convolution(const WindowedSpec& spec) { operation_ = new ConvolutionOperation(spec); }
 Pooling::Pooling(const WindowedSpec& spec, bool is_mean) { operation_ = new PoolingOperation(spec, is_mean); }

@@ -127,8 +127,7 @@ struct Product::Either {
   TypedProduct<double> doubles;
 };
 
-Product::Product(const blas::ProductSpec& spec, int threads)
-    : either_(new Either{{spec, threads}, {spec, threads}}) {}
+Product::Product(const blas::ProductSpec& spec, int threads) : either_(new Either{{spec, threads}, {spec, threads}}) {}
 void Product::operator()(const float* a, const float* b, float* c) { either_->singles(a, b, c); }
 void Product::operator()(const double* a, const double* b, double* c) { either_->doubles(a, b, c); }
 

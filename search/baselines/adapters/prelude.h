@@ -1,8 +1,8 @@
 // What the generated baselines start from: arguments of a kernel, element types, arithmetic.
 //
-// This and the other files of the folder are no part of the tool: they are written out and compiled by the machine's own
-// compiler, against the libraries found there (docs/benchmark.md). Each library's adapter (*.cpp) is compiled once and
-// kept; what every baseline includes (*.h) is small, since parsing it is most of what compiling one takes.
+// This and the other files of the folder are no part of the tool: they are written out and compiled by the machine's
+// own compiler, against the libraries found there (docs/benchmark.md). Each library's adapter (*.cpp) is compiled once
+// and kept; what every baseline includes (*.h) is small, since parsing it is most of what compiling one takes.
 #pragma once
 
 #include <omp.h>

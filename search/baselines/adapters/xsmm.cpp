@@ -40,8 +40,8 @@ struct Product::Kernel {
 #ifdef BASELINE_XSMM_ARCH
     libxsmm_set_target_arch(BASELINE_XSMM_ARCH);
 #endif
-    const int ldb = s_.b.transposed == blas::kTransposed ? static_cast<int>(s_.n) : s_.b.leading,
-              lda = s_.a.leading, ldc = static_cast<int>(s_.ldc);
+    const int ldb = s_.b.transposed == blas::kTransposed ? static_cast<int>(s_.n) : s_.b.leading, lda = s_.a.leading,
+              ldc = static_cast<int>(s_.ldc);
     const float one = 1, zero = 0;
     const int flags = s_.a.transposed == blas::kTransposed ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
     kernel_ = libxsmm_smmdispatch(static_cast<int>(s_.n), static_cast<int>(s_.m), static_cast<int>(s_.k), &ldb, &lda,

@@ -57,8 +57,8 @@ TEST_CASE("dot products compute what the reference does", "[property]") {
       "def f(int8(M,K,R) A, int8(R,K,N) B) -> (C) { C(m,n) +=! A(m,k,r) * B(r,k,n) }",
       "def f(bfloat16(M,R,K) A, bfloat16(N,3,3,K) B) -> (C) { C(m,r,n) +=! A(m+x,r+y,k) * B(n,x,y,k) }");
   // Of 39 and 5 the last dot product takes less; in sums of few terms infinities are not yet NaN. A kernel takes a
-  // second to compile: all three are tried of products of bytes.
-  const int64_t length = GENERATE(39, 36, 5);
+  // second to compile: both are tried of products of bytes.
+  const int64_t length = GENERATE(39, 5);
   if (length != 39 && std::string(text).find("(int8(M,K) A") == std::string::npos) return;
   const int wanted = length == 5 ? 0 : 1;
   ir::Sizes sizes{{"M", 23}, {"N", 75}, {"K", length}};

@@ -158,7 +158,7 @@ void check_part(size_t part) {
     const ir::Program program = program_of(test);
     const search::Space space(program, test::host(2));
     test::KernelCheck check(program);
-    for (const auto& schedule : members(space, 4, std::hash<std::string>()(test.name))) {
+    for (const auto& schedule : members(space, 3, std::hash<std::string>()(test.name))) {
       CAPTURE(codegen::to_json(schedule).dump());
       REQUIRE(codegen::check(program, schedule).has_value());
       check.expect_right(schedule);

@@ -43,8 +43,8 @@ TEST_CASE("results are stored across the vectors that compute them", "[property]
   const std::string sum = "def f(float(I,K,J) A, float(L,K) B) -> (C) { C(l,j,i) +=! A(i,k,j) * B(l,k) }";
   const ir::Sizes odd{{"I", 37}, {"J", 41}, {"K", 13}, {"L", 7}}, even{{"I", 16}, {"J", 32}, {"K", 1}, {"L", 24}},
       small{{"I", 5}, {"J", 19}, {"K", 6}, {"L", 1}};
-  // A kernel for vectors of 16 takes eight seconds to compile: others than the first are for AVX2, and other sums than
-  // the first are tried at one size each.
+  // A kernel for vectors of 16 takes eight seconds to compile, one for AVX2 three: others than the first are for AVX2,
+  // other sums than the first are tried at one size each, and other schedules of it alone.
   using Case = std::pair<std::string, ir::Sizes>;
   const auto& [text, sizes] = GENERATE_COPY(
       Case{sum, odd}, Case{sum, even}, Case{sum, small},
@@ -65,6 +65,7 @@ TEST_CASE("results are stored across the vectors that compute them", "[property]
   test::KernelCheck check(program, target);
   const search::Space space(program, target);
   check.expect_right(space.default_schedule());
+  if (text != sum) return;
   // Other tiles and vectors.
   search::Rng rng(11);
   std::optional<codegen::Schedule> other;

@@ -36,7 +36,8 @@ template <typename T>
 void check_bits() {
   const auto known = targets();
   std::vector<std::string> narrower{"strict sse41"};
-  if (std::find(known.begin(), known.end(), "avx2") != known.end()) narrower.push_back("strict avx2");
+  const bool has_avx2 = std::find(known.begin(), known.end(), "avx2") != known.end();
+  if (has_avx2 && sizeof(T) == sizeof(float)) narrower.push_back("strict avx2");
   for (const auto& [name, arguments] : names()) {
     const auto given = columns<T>(arguments, 3000);
     const auto wide = VectorFunction<T>(name, arguments, "strict")(given);

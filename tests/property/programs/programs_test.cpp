@@ -11,13 +11,13 @@ namespace {
 tile_tune::codegen::Target deterministic() { return tile_tune::codegen::deterministic(tile_tune::test::host(2)); }
 }  // namespace
 
-TEST_CASE("random programs, part 1", "[property]") { judge_random_programs(51, 40, 1); }
-TEST_CASE("random programs, part 2", "[property]") { judge_random_programs(101, 40, 1); }
+TEST_CASE("random programs, part 1", "[property]") { judge_random_programs(51, 24, 1); }
+TEST_CASE("random programs, part 2", "[property]") { judge_random_programs(101, 24, 1); }
 TEST_CASE("random programs for AVX2", "[property]") {
   for (const auto& target : tile_tune::test::runnable({"x86-64-linux-sse41-avx-f16c-fma-avx2"}))
-    judge_random_programs(151, 40, 1, Theme::Any, target);
+    judge_random_programs(151, 20, 1, Theme::Any, target);
 }
-TEST_CASE("random programs with guarded reads", "[property]") { judge_random_programs(5'000, 20, 1, Theme::Guards); }
+TEST_CASE("random programs with guarded reads", "[property]") { judge_random_programs(5'000, 12, 1, Theme::Guards); }
 TEST_CASE("random programs with signs, halves, gathers", "[property]") {
   for (const auto theme : {Theme::Signs, Theme::Halves, Theme::Gathers}) judge_random_programs(6'100, 5, 1, theme);
 }

@@ -14,7 +14,8 @@ void write(const std::filesystem::path& file, const std::string& text) { std::of
 
 TEST_CASE("an object is kept until one of its headers changes") {
   const test::Scratch scratch;
-  const auto header = scratch.path / "library.h", object = scratch.path / "adapter.o", rule = scratch.path / "adapter.d";
+  const auto header = scratch.path / "library.h", object = scratch.path / "adapter.o",
+             rule = scratch.path / "adapter.d";
   const auto taken = scratch.path / "taken.o";
   const std::string name = scratch.path.filename().string() + ".o";  // in a cache that tests share
   const std::string code("\0\n{\"code\"}\n", 11);

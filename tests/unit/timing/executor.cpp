@@ -79,9 +79,9 @@ Problem doubling() {
   return *std::move(problem);
 }
 
-Reply verified(const std::string& name) {
+Reply verified(const std::string& name, double hopeless_ns = 0) {
   constexpr double kSeconds = 10;
-  return verify(Pretender(), doubling(), Named(name), kSeconds, kNobody);
+  return verify(Pretender(), doubling(), Named(name), kSeconds, kNobody, hopeless_ns);
 }
 
 }  // namespace
@@ -94,6 +94,34 @@ TEST_CASE("a kernel is judged by what its executor says of it") {
   const Reply failed = verified("100 fails");
   CHECK(failed.outcome == Outcome::RunError);
   CHECK(failed.reason == "code 7");
+}
+
+TEST_CASE("of a kernel whose first call is hopeless nothing more is asked than whether it is right") {
+  CHECK(verified("100", 100).outcome == Outcome::Ok);
+  CHECK(verified("101 wrong", 100).outcome == Outcome::Wrong);
+  const Reply slow = verified("101", 100);
+  CHECK(slow.outcome == Outcome::Slow);
+  REQUIRE(slow.timings.size() == 1);
+  CHECK(slow.timings[0].samples_ns == std::vector<double>{101});
+}
+
+TEST_CASE("of long calls each counts, and who falls behind is called no more") {
+  Race protocol;
+  protocol.seconds_per_kernel = 0;
+  constexpr double kSeconds = 10;
+  const Reply reply = race(Pretender(), doubling(), {"80e6", "64e6", "79e6 wrong", "70e6", "129e6"}, protocol,
+                           Deadline(), kSeconds, kNobody);
+  REQUIRE(reply.timings.size() == 5);
+  // Three rounds with the first calls of all.
+  CHECK(reply.timings[0].samples_ns == std::vector<double>(3, 80e6));
+  CHECK(reply.timings[1].samples_ns == std::vector<double>(3, 64e6));
+  CHECK(reply.timings[3].samples_ns == std::vector<double>(3, 70e6));
+  for (const double ratio : reply.timings[1].log_ratios) CHECK(ratio == Approx(std::log(80.0 / 64)));
+  // More than a fifth behind the best: one round, and no last look at what it computes.
+  CHECK(reply.timings[2].outcome == Outcome::Ok);
+  CHECK(reply.timings[2].samples_ns == std::vector<double>{79e6});
+  CHECK(reply.timings[4].outcome == Outcome::Slow);
+  CHECK(reply.timings[4].log_ratios.size() == 1);
 }
 
 TEST_CASE("kernels are raced by the times that their executor takes") {

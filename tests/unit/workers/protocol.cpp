@@ -47,7 +47,8 @@ TEST_CASE("requests survive the wire") {
   CHECK(automatic.problem == "problem-1");
   CHECK(automatic.scheduler == "Adams2019");
   CHECK(automatic.library == "kernel-2.so");
-  CHECK(round_trip(Verify{"p", "rt", "k"}).runtime == "rt");
+  CHECK(round_trip(Verify{"p", "rt", "k", 7e7}).runtime == "rt");
+  CHECK(round_trip(Verify{"p", "rt", "k", 7e7}).hopeless_ns == 7e7);
   CHECK(round_trip(Run{"p", "rt", "k"}).library == "k");
   const auto program = test::doubling(3, 5);
   const auto make = round_trip(MakeProblem{"p", program, UINT64_MAX, test::doubling(1, 2), 0.5});
