@@ -58,8 +58,8 @@ void give_up_behind(std::vector<Contestant>& contestants, std::vector<int>& aliv
   const auto of = scores(contestants);
   double best = -std::numeric_limits<double>::infinity();
   for (const int number : running_from(contestants, 0)) best = std::max(best, of[number]);
-  for (const int number : alive) contestants[number].is_behind = of[number] < best - std::log(kBehind);
-  std::erase_if(alive, [&](int number) { return contestants[number].is_behind; });
+  for (const int number : alive) contestants[number].is_left_alone = of[number] < best - std::log(kBehind);
+  std::erase_if(alive, [&](int number) { return contestants[number].is_left_alone; });
 }
 
 // What a last look at everybody's results takes, which no race may leave out: a call of each, and the comparison.
@@ -71,31 +71,55 @@ double seconds_to_collect(const std::vector<Contestant>& contestants) {
   return (1 + kComparing) * ns * 1e-9;
 }
 
-/// `booked`: rounds that were held already.
-void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, int booked,
-               Deadline deadline) {
+/// Whoever is running of the first `exempt`, and of `alive`.
+std::vector<int> still_racing(const std::vector<Contestant>& contestants, size_t exempt,
+                              const std::vector<int>& alive) {
+  std::vector<int> numbers;
+  for (size_t i = 0; i < exempt; ++i)
+    if (contestants[i].running()) numbers.push_back(static_cast<int>(i));
+  for (const int number : alive)
+    if (contestants[number].running()) numbers.push_back(number);
+  return numbers;
+}
+
+// Two calls beyond kLongCallNs are as long as what ranks near-equal kernels rightly (decision 26), and the first was
+// booked. Whoever falls behind goes at once, and but for the winner among the rivals nobody is looked at again.
+void run_long_rounds(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, Deadline deadline) {
+  constexpr int kRounds = 2, kMostOnBusyMachine = 4;
   std::mt19937_64 engine(protocol.seed);
   const auto exempt = static_cast<size_t>(protocol.exempt);
   std::vector<int> alive = running_from(contestants, exempt);
-  // Rounds of long calls cost more than any rung has: whoever falls behind goes at once.
-  const bool is_long = booked > 0 && !alive.empty();
-  const int rungs = is_long ? 1 : halving_rungs(static_cast<int>(alive.size()));
+  const bool has_rivals = !alive.empty();
+  const int wanted = has_rivals ? kRounds : kFewestOfFirstRung;
+  for (int round = 1; round < kMostOnBusyMachine && !deadline.passed(); ++round) {
+    give_up_behind(contestants, alive);
+    if (has_rivals && alive.empty()) break;
+    const auto numbers = still_racing(contestants, exempt, alive);
+    if (round >= wanted && fewest_calm(contestants, numbers) >= wanted) break;
+    run_round(bench, contestants, numbers, engine);
+  }
+  for (size_t i = 0; has_rivals && i < exempt; ++i) contestants[i].is_left_alone = true;
+  const auto results = scores(contestants);
+  const auto winner =
+      std::max_element(alive.begin(), alive.end(), [&](int a, int b) { return results[a] < results[b]; });
+  for (auto other = alive.begin(); other != alive.end(); ++other) contestants[*other].is_left_alone = other != winner;
+}
+
+void run_rungs(Bench& bench, std::vector<Contestant>& contestants, const Race& protocol, Deadline deadline) {
+  std::mt19937_64 engine(protocol.seed);
+  const auto exempt = static_cast<size_t>(protocol.exempt);
+  std::vector<int> alive = running_from(contestants, exempt);
+  const int rungs = halving_rungs(static_cast<int>(alive.size()));
   const double total = protocol.seconds_per_kernel * static_cast<double>(running_from(contestants, 0).size());
   for (int rung = 0; rung < rungs; ++rung) {
     const double start = now_seconds();
-    const int fewest = rung == 0 ? kFewestOfFirstRung - booked : 1;
+    const int fewest = rung == 0 ? kFewestOfFirstRung : 1;
     std::vector<int> numbers;
     for (int round = 0; round < kMostRounds && !deadline.passed(); ++round) {
       const double elapsed = now_seconds() - start, wanted = total / rungs;
       const bool calm = fewest_calm(contestants, numbers) >= std::min(round, kCalmRounds);
       if (round >= fewest && elapsed >= (calm ? wanted : kRacePatience * wanted)) break;
-      if (is_long) give_up_behind(contestants, alive);
-      if (is_long && alive.empty()) break;
-      numbers.clear();
-      for (size_t i = 0; i < exempt; ++i)
-        if (contestants[i].running()) numbers.push_back(static_cast<int>(i));
-      for (const int number : alive)
-        if (contestants[number].running()) numbers.push_back(number);
+      numbers = still_racing(contestants, exempt, alive);
       run_round(bench, contestants, numbers, engine);
     }
     alive = better_half(alive, scores(contestants));
@@ -144,8 +168,10 @@ Reply race(const Executor& executor, const Problem& problem, const std::vector<s
   auto contestants = load_contestants(executor, libraries);
   screen(bench, contestants, protocol.exempt, deadline);
   const Deadline last_round{deadline.at - seconds_to_collect(contestants)};
-  const int booked = book_screening(contestants);
-  run_rungs(bench, contestants, protocol, booked, last_round);
+  if (book_screening(contestants))
+    run_long_rounds(bench, contestants, protocol, last_round);
+  else
+    run_rungs(bench, contestants, protocol, last_round);
   keep_calm(contestants, kCalmRounds);
   return collect(bench, contestants);
 }

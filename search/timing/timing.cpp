@@ -102,9 +102,11 @@ Sample Bench::sample(const PreparedKernel& kernel, int64_t calls) {
   sample.code = timed.code;
   sample.ns = timed.ns / static_cast<double>(calls);
   sample.launch_ns = timed.launch_ns / static_cast<double>(calls);
-  // A device's clock sees nothing of what the host waits for, unless the device waits for the host.
+  // A device's clock sees nothing of what the host waits for, unless the device waits for the host. A switch is nothing
+  // to a long call, in which there always is one.
   if (timed.launch_ns == 0 || timed.launch_ns >= timed.ns)
-    sample.switched = involuntary_switches() != switches || cores_.longest_wait_ns() > kMostWaiting * timed.ns;
+    sample.switched = (sample.ns <= kLongCallNs && involuntary_switches() != switches) ||
+                      cores_.longest_wait_ns() > kMostWaiting * timed.ns;
   sample.switched = sample.switched || executor_.is_held_back();
   return sample;
 }
@@ -142,7 +144,7 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants) {
   reply.note = bench.executor().condition();
   for (auto& contestant : contestants) {
     auto& timing = contestant.timing;
-    if (contestant.running() && !contestant.is_behind)
+    if (contestant.running() && !contestant.is_left_alone)
       if (const Reply check = bench.check(**contestant.kernel); check.outcome != Outcome::Ok) {
         timing.outcome = check.outcome;
         timing.reason = "after many calls " + check.reason;
@@ -183,7 +185,7 @@ int fewest_calm(const std::vector<Contestant>& contestants, const std::vector<in
 }
 
 void keep_calm(std::vector<Contestant>& contestants, int enough) {
-  for (auto& [kernel, calls, timing, calm, screening, is_behind] : contestants) {
+  for (auto& [kernel, calls, timing, calm, screening, is_left_alone] : contestants) {
     const auto kept = std::count(calm.begin(), calm.end(), true);
     if (kept < enough) continue;
     timing.left_out = static_cast<int>(calm.size()) - static_cast<int>(kept);
@@ -225,12 +227,12 @@ void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Dead
   }
 }
 
-int book_screening(std::vector<Contestant>& contestants) {
+bool book_screening(std::vector<Contestant>& contestants) {
   const bool is_round = contestants[0].running() && contestants[0].screening.ns > kLongCallNs;
   std::vector<int> numbers;
   std::vector<Sample> samples;
   for (size_t i = 0; i < contestants.size(); ++i) {
-    auto& [kernel, calls, timing, calm, screening, is_behind] = contestants[i];
+    auto& [kernel, calls, timing, calm, screening, is_left_alone] = contestants[i];
     samples.push_back(screening);
     if (timing.outcome != Outcome::Ok) continue;
     timing.samples_ns.clear();
@@ -241,7 +243,7 @@ int book_screening(std::vector<Contestant>& contestants) {
     timing.launch_ns = screening.launch_ns;
   }
   book_round(contestants, numbers, samples, std::nullopt);
-  return is_round ? 1 : 0;
+  return is_round;
 }
 
 }  // namespace tile_tune::search

@@ -51,7 +51,7 @@ struct Contestant {
   Timing timing;
   std::vector<bool> calm = {};  // one a round: no core was lost in its sample, nor in the default's (finals: in any)
   Sample screening = {};        // what its first calls took; 0 ns: none was made
-  bool is_behind = false;       // given up in a race of long calls: not looked at again
+  bool is_left_alone = false;   // in a race of long calls: what it computes is not looked at again
   bool running() const { return timing.outcome == Outcome::Ok; }
 };
 
@@ -95,7 +95,7 @@ Reply collect(Bench& bench, std::vector<Contestant>& contestants);
 /// not called at all.
 void screen(Bench& bench, std::vector<Contestant>& contestants, int exempt, Deadline deadline);
 
-/// Rounds that screening stands for: one where a call is long, which is booked then, else none.
-int book_screening(std::vector<Contestant>& contestants);
+/// Whether a call is so long that screening was the first round, which is booked then; else its samples are dropped.
+bool book_screening(std::vector<Contestant>& contestants);
 
 }  // namespace tile_tune::search

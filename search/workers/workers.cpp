@@ -28,9 +28,9 @@ constexpr double kDefaultBuildSeconds = 120;
 // 640 s of compiling, all others together 1,700 (two Zen 4 cores).
 constexpr double kBuildFactor = 4;
 
-// The machine is ours alone where a long call is judged by its first: what is half as slow again as the best is not
-// better than it by then.
-constexpr double kHopeless = 1.5;
+// Where calls are long the first is made on a machine that is ours alone, with threads in their places: it takes as
+// long as later ones within some per cent, or twice 15 % where a machine is shared (decision 28).
+constexpr double kHopeless = 1.3;
 
 // Kernels handed out together to be verified. Each has the program's tensors in memory several times, which together
 // may take an eighth of the machine's: others work on it too, and a container may have less.
@@ -262,7 +262,7 @@ bool Workers::build_small_variants(const Ids& ids, std::map<std::string, Verify>
   Ids owners;
   for (const auto& id : ids) {
     auto& candidate = known_[id];
-    if (candidate.prepared) continue;
+    if (!is_to_be_verified(id)) continue;
     const auto variant = options_.small_variant(program_, candidate.schedule);
     if (!variant) continue;
     const auto problem = problem_for(variant->first);
@@ -337,15 +337,31 @@ void Workers::record_hopeless(Candidate& candidate, Timing timing) const {
 // Loading and comparing is the work of one thread each, and nobody looks at the clock; unless calls are long, which are
 // most of the work then.
 bool Workers::verify(const Ids& ids, double hopeless_ns) {
+  const auto mode = hopeless_ns > 0 ? MachineLock::Mode::Exclusive : MachineLock::Mode::Shared;
+  const auto lock = MachineLock::acquire(mode, until(), options_.onlooker);
+  if (!lock) return false;
+  if (!lock->held()) hopeless_ns = 0;
   std::map<std::string, Verify> checks;
-  for (const auto& id : ids) {
-    const auto& candidate = known_[id];
-    if (!candidate.prepared && candidate.measurement.outcome == Outcome::Ok)
-      checks[id] = Verify{"problem-0", kRuntime, candidate.library, hopeless_ns};
+  for (const auto& id : ids)
+    if (is_to_be_verified(id)) checks[id] = Verify{"problem-0", kRuntime, known_[id].library, hopeless_ns};
+  return check(checks, hopeless_ns > 0 ? 1 : verified_at_once(program_), "");
+}
+
+bool Workers::verify_small_variants(const Ids& ids) {
+  const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
+  std::map<std::string, Verify> checks;
+  if (!lock || !build_small_variants(ids, checks)) return false;
+  if (!check(checks, verified_at_once(program_), "at a small odd size: ")) return false;
+  for (const auto& [id, request] : checks) {
+    std::error_code ignored;
+    std::filesystem::remove(directory_.path() / request.library, ignored);
   }
-  if (!check(checks, hopeless_ns > 0 ? 1 : verified_at_once(program_), "")) return false;
-  for (const auto& id : ids) known_[id].prepared = true;
   return true;
+}
+
+bool Workers::is_to_be_verified(const std::string& id) const {
+  const Candidate& candidate = known_.at(id);
+  return !candidate.prepared && candidate.measurement.outcome == Outcome::Ok;
 }
 
 /// Where calls are long, the time from which on one is not worth a second call; else 0.
@@ -363,21 +379,17 @@ bool Workers::prepare(const Ids& ids) {
   for (const auto& id : ids)
     if (!known_[id].prepared && std::find(fresh.begin(), fresh.end(), id) == fresh.end()) fresh.push_back(id);
   if (fresh.empty()) return true;
-  const double hopeless = hopeless_ns();
   {
     const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
-    if (!lock) return false;
-    std::map<std::string, Verify> small_checks;
-    if (!build(fresh) || !build_small_variants(fresh, small_checks)) return false;
-    if (!check(small_checks, verified_at_once(program_), "at a small odd size: ")) return false;
-    for (const auto& [id, request] : small_checks) {
-      std::error_code ignored;
-      std::filesystem::remove(directory_.path() / request.library, ignored);
-    }
-    if (hopeless == 0) return verify(fresh, 0);
+    if (!lock || !build(fresh)) return false;
   }
-  const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
-  return lock && verify(fresh, lock->held() ? hopeless : 0);
+  // At small sizes a wrong schedule is found sooner; one of long calls need not be compiled for them if it is hopeless.
+  const double hopeless = hopeless_ns();
+  if (hopeless > 0 ? !verify(fresh, hopeless) || !verify_small_variants(fresh)
+                   : !verify_small_variants(fresh) || !verify(fresh, 0))
+    return false;
+  for (const auto& id : fresh) known_[id].prepared = true;
+  return true;
 }
 
 // Timings in the order of contestants, the first of which is the default; empty if stopped. Should the whole race
@@ -443,7 +455,8 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
     contestants.push_back(wanted[i]);
     if (i < 2) exempt = static_cast<int>(contestants.size());
   }
-  if (!contestants.empty()) {
+  const bool has_rivals = contestants.size() > static_cast<size_t>(exempt);
+  if (has_rivals || (!contestants.empty() && known_[default_id_].measurement.samples_ns.empty())) {
     const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
     const uint64_t seed = seeds_();
     std::vector<Timing> timings;

@@ -88,6 +88,8 @@ class Workers : public Measurer {
   bool build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks);
   bool check(const std::map<std::string, Verify>& requests, size_t at_once, const std::string& where);
   bool verify(const Ids& ids, double hopeless_ns);
+  bool verify_small_variants(const Ids& ids);
+  bool is_to_be_verified(const std::string& id) const;
   double hopeless_ns() const;
   void record_hopeless(Candidate& candidate, Timing timing) const;
   Result<void> keep_problem(const ir::Program& program, const std::string& name, const std::optional<Reply>& reply);
