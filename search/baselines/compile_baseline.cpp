@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const kCompiler = "g++";
+const char* const kNotWritten = "no file could be written";
 // Flags of decision 19; -ffast-math lets exponentials be vectorised and sums be split, which only makes it faster.
 const char* const kCommonFlags[] = {"-std=c++17",  "-O3", "-fopenmp",           "-fPIC",
                                     "-ffast-math", "-w",  "-fvisibility=hidden"};
@@ -58,6 +59,19 @@ struct Running {
   base::MemoryFile output;
 };
 
+/// How many of all commands have ended.
+struct Progress {
+  const CompilerOptions& options;
+  size_t all, done = 0;
+  void tell() const {
+    if (options.progress) options.progress(done, all);
+  }
+  void step() {
+    ++done;
+    tell();
+  }
+};
+
 struct Compilation {
   Words words;
   Baseline baseline;  // whom a fault is told of
@@ -65,7 +79,7 @@ struct Compilation {
 
 /// Runs the commands, at most options.jobs at a time. One fault for each, in order.
 std::vector<BaselineFault> run(const std::vector<Compilation>& commands, const fs::path& directory,
-                               const CompilerOptions& options, const std::function<void()>& has_ended) {
+                               const CompilerOptions& options, Progress& progress) {
   std::vector<BaselineFault> faults(commands.size());
   std::deque<Running> running;
   size_t next = 0;
@@ -92,7 +106,7 @@ std::vector<BaselineFault> run(const std::vector<Compilation>& commands, const f
     else if (!ending || !ending->ok())
       faults[first.number] = reason_in(first.output.text(), commands[first.number].baseline);
     running.pop_front();
-    has_ended();
+    progress.step();
   }
   return faults;
 }
@@ -107,59 +121,61 @@ std::string name_of(const AdapterSource& adapter, const Words& command, const st
 std::string object_of(const std::string& adapter) { return fs::path(adapter).replace_extension(".o"); }
 std::string rule_of(const std::string& adapter) { return fs::path(adapter).replace_extension(".d"); }
 
-}  // namespace
-
-std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work, const fs::path& directory,
-                                             const CompilerOptions& options) {
-  const auto all = [&](const char* fault) { return std::vector<BaselineFault>(work.size(), fault); };
-  for (const auto& [name, text] : adapters())
-    if (!base::write_text(directory / name, text)) return all("no file could be written");
-
+/// Compiles, or takes from the cache, what the jobs are linked with. The fault of each adapter by its name, or "".
+std::map<std::string, BaselineFault> provide_adapters(const std::vector<BaselineJob>& work, const fs::path& directory,
+                                                      const CompilerOptions& options, Progress& progress) {
   struct Missing {
     std::string adapter, kept_as;
   };
   std::vector<Missing> missing;
   std::vector<Compilation> commands;
-  std::map<std::string, BaselineFault> adapter_faults;
+  std::map<std::string, BaselineFault> faults;
   for (const auto& job : work) {
     for (const auto& adapter : job.source.adapters) {
       const std::string& name = adapter.name;
-      if (!adapter_faults.emplace(name, "").second || fs::exists(directory / object_of(name))) continue;
+      if (!faults.emplace(name, "").second || fs::exists(directory / object_of(name))) continue;
       Words words = compiler(options);
       append(words, adapter.flags);
       const std::string kept_as = name_of(adapter, words, options.machine);
       if (take_object(kept_as, directory / object_of(name))) continue;
-      if (!base::write_text(directory / name, adapter.text)) return all("no file could be written");
-      missing.push_back({name, kept_as});
+      if (!base::write_text(directory / name, adapter.text)) {
+        faults[name] = kNotWritten;
+        continue;
+      }
       append(words, {"-c", "-MD", "-o", object_of(name), name});
+      missing.push_back({name, kept_as});
       commands.push_back({std::move(words), job.baseline});
     }
   }
-  size_t done = 0;
-  const size_t steps = missing.size() + work.size();
-  const auto has_ended = [&] {
-    if (options.progress) options.progress(++done, steps);
-  };
-  if (options.progress) options.progress(0, steps);
-  const auto faults = run(commands, directory, options, has_ended);
+  progress.all += missing.size();
+  progress.tell();
+  const auto ran = run(commands, directory, options, progress);
   for (size_t i = 0; i < missing.size(); ++i) {
-    const auto& [adapter, kept_as] = missing[i];
-    adapter_faults[adapter] = faults[i];
-    if (faults[i].empty()) keep_object(kept_as, directory / object_of(adapter), directory / rule_of(adapter));
+    const auto& [name, kept_as] = missing[i];
+    faults[name] = ran[i];
+    if (ran[i].empty()) keep_object(kept_as, directory / object_of(name), directory / rule_of(name));
   }
+  return faults;
+}
 
-  std::vector<BaselineFault> result(work.size());
+}  // namespace
+
+std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& work, const fs::path& directory,
+                                             const CompilerOptions& options) {
+  std::vector<BaselineFault> faults(work.size());
+  for (const auto& [name, text] : adapters())
+    if (!base::write_text(directory / name, text)) return std::vector<BaselineFault>(work.size(), kNotWritten);
+  Progress progress{options, work.size()};
+  const auto of_adapters = provide_adapters(work, directory, options, progress);
+
   std::vector<size_t> numbers;
-  commands.clear();
+  std::vector<Compilation> commands;
   for (size_t i = 0; i < work.size(); ++i) {
     const auto& [baseline, source, library] = work[i];
     for (const auto& adapter : source.adapters)
-      if (result[i].empty()) result[i] = adapter_faults[adapter.name];
-    if (!result[i].empty()) continue;
-    if (!base::write_text(directory / (library + ".cpp"), source.text)) {
-      result[i] = "no file could be written";
-      continue;
-    }
+      if (faults[i].empty()) faults[i] = of_adapters.at(adapter.name);
+    if (faults[i].empty() && !base::write_text(directory / (library + ".cpp"), source.text)) faults[i] = kNotWritten;
+    if (!faults[i].empty()) continue;
     Words words = compiler(options);
     append(words, {"-shared", "-o", library, library + ".cpp"});
     for (const auto& adapter : source.adapters) words.push_back(object_of(adapter.name));
@@ -167,9 +183,9 @@ std::vector<BaselineFault> compile_baselines(const std::vector<BaselineJob>& wor
     numbers.push_back(i);
     commands.push_back({std::move(words), baseline});
   }
-  const auto last = run(commands, directory, options, has_ended);
-  for (size_t k = 0; k < numbers.size(); ++k) result[numbers[k]] = last[k];
-  return result;
+  const auto ran = run(commands, directory, options, progress);
+  for (size_t k = 0; k < numbers.size(); ++k) faults[numbers[k]] = ran[k];
+  return faults;
 }
 
 }  // namespace tile_tune::search
