@@ -132,6 +132,10 @@ inline constexpr int64_t kMostUnrolled = 512;
 inline constexpr int64_t kOperationsPerHalving = 4;
 /// Elements that are read one by one and count as an operation: 1,024 of them take 0.9 s, 2,048 2.6, 5,760 10.
 inline constexpr int64_t kScatteredPerOperation = 2;
+/// Operations of an element that is stored by itself because its vector's neighbours lie elsewhere, and only if the
+/// loop goes that far: 112 of them take 0.5 s, 192 take 7, 224 take 11 and 896 more than twelve minutes (Zen 4,
+/// 2026-11).
+inline constexpr int64_t kOperationsPerGuardedStore = 4;
 /// Operations that a function, and one of the longest, compile like; of a term at most, so that every term may be
 /// computed once. 32 vectors of f32 more take 0.1 to 0.2 s (exp, erf, tanh), of the longest 0.8 (pow) to 2.7 (tan), 512
 /// multiply-adds 0.28.

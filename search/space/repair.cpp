@@ -102,12 +102,26 @@ int64_t scattered_elements(const StageContext& context, const NestSchedule& stag
   return elements;
 }
 
+/// Elements that the innermost unrolled body stores one by one, each if the loop of its vector goes that far. Results
+/// of loops that are not the target's dimensions are not collected and transposed.
+int64_t guarded_stores(const StageContext& context, const NestSchedule& stage) {
+  const int loop = stage.cpu().vector_loop;
+  if (loop < 0 || loop >= context.outputs() || context.loops.direct) return 0;
+  const auto& statement = context.program->statements[context.statement];
+  const bool are_neighbours = std::abs(codegen::output_stride(*context.program, statement, context.loops, loop)) <= 1;
+  if (are_neighbours || context.loops.output[loop] % stage.tiles[loop].back() == 0) return 0;
+  int64_t elements = 1;
+  for (const auto& tile : stage.tiles) elements *= tile.back();
+  return elements;
+}
+
 // Halves register tiles and unrolls, the largest first, until the body is small enough to compile quickly.
 void limit_unrolling(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const int64_t functions = operations_of_functions(*context.program->statements[context.statement].value);
   const auto is_too_long = [&] {
     return codegen::unrolled_operations(context.loops, stage) + functions * unrolled_terms(context, stage) +
-               scattered_elements(context, stage) / costs::kScatteredPerOperation >
+               scattered_elements(context, stage) / costs::kScatteredPerOperation +
+               guarded_stores(context, stage) * costs::kOperationsPerGuardedStore >
            costs::kMostUnrolled;
   };
   Notes follow;  // from what is said here

@@ -229,7 +229,7 @@ TEST_CASE("an einsum's order is given by --path, and explain tells it") {
 TEST_CASE("the steps of a network are tuned alone, and found by other networks") {
   const Sandbox box;
   const auto tuned = box.run({"tune", "einsum:ij,jk,kl->il", "-s", "i=96", "-s", "j=80", "-s", "k=72", "-s", "l=64",
-                              "--trials", "15", "--seed", "1", "--db", "t.db"});
+                              "--trials", "36", "--seed", "1", "--db", "t.db"});
   INFO(tuned.err);
   REQUIRE(tuned.exit_code == 0);
   CHECK(tuned.err.find("first its step jk,kl->jl (j=80 k=72 l=64)") != std::string::npos);

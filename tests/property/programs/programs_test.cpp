@@ -32,8 +32,9 @@ TEST_CASE("random programs that once went wrong", "[property]") {
   judge_random_programs(30'216, 1, 3, Theme::Guards, deterministic());
   // Two doubles side by side that became a ramp; infinite factors in another order; a product of no complex numbers.
   for (const uint64_t seed : {20'043, 20'108}) judge_random_programs(seed, 1, 3);
-  // 252 tangents in one unrolled body compiled for more than five minutes.
+  // 252 tangents in one unrolled body compiled for more than five minutes, 896 guarded stores for more than twelve.
   judge_random_programs(50'005, 1, 1, Theme::Halves);
+  judge_random_programs(10'252, 1, 1);
 }
 TEST_CASE("random programs for a deterministic target", "[property]") {
   judge_random_programs(7'000, 6, 1, Theme::Any, deterministic());
