@@ -456,7 +456,8 @@ std::vector<Measurement> Workers::measure(const std::vector<codegen::Schedule>& 
     if (i < 2) exempt = static_cast<int>(contestants.size());
   }
   const bool has_rivals = contestants.size() > static_cast<size_t>(exempt);
-  if (has_rivals || (!contestants.empty() && known_[default_id_].measurement.samples_ns.empty())) {
+  if (has_rivals || std::any_of(contestants.begin(), contestants.end(),
+                                [&](const std::string& id) { return known_[id].measurement.samples_ns.empty(); })) {
     const auto lock = MachineLock::acquire(MachineLock::Mode::Exclusive, until(), options_.onlooker);
     const uint64_t seed = seeds_();
     std::vector<Timing> timings;
