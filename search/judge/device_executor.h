@@ -31,6 +31,7 @@ class DeviceExecutor final : public Executor {
                              Flush flush) const override;
   void watch_guards(const Memory* memory, int reply_fd) const override;
   Reply fault(int code) const override;
+  bool first_call_loads() const override { return true; }
   bool is_held_back() const override { return health().is_held_back(); }
   double flop_ns(double flops, DType type) const override;
   double copy_ns(int64_t bytes) const override;

@@ -73,6 +73,8 @@ class Executor {
   virtual void watch_guards(const Memory* memory, int reply_fd) const = 0;
   /// What a call's code other than 0 says. Crash: nothing runs in this process any more.
   virtual Reply fault(int code) const = 0;
+  /// Whether a kernel's first call takes, beside itself, what its loading on the device takes.
+  virtual bool first_call_loads() const { return false; }
   /// Whether the device is slower at present than it is by itself, as far as it tells.
   virtual bool is_held_back() const { return false; }
   /// How long so many floating-point operations take now at the device's peak, as multiply-adds of a type; 0: not

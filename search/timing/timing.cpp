@@ -50,7 +50,8 @@ void put_out(Contestant& contestant, const Reply& fault) {
   contestant.timing.reason = fault.reason;
 }
 
-/// The median time of the first calls after one that is not timed, or the first call's where that is long.
+/// The median time of the first calls after one that is not timed, or that of the first that is long, which is the very
+/// first only where no loading is in it.
 Sample first_calls(Bench& bench, Contestant& contestant) {
   std::vector<double> times;
   Sample sample;
@@ -60,7 +61,8 @@ Sample first_calls(Bench& bench, Contestant& contestant) {
       put_out(contestant, bench.executor().fault(sample.code));
       return {.code = sample.code};
     }
-    const bool is_long = sample.ns > kLongCallNs;
+    const bool counts = call > 0 || !bench.executor().first_call_loads();
+    const bool is_long = counts && sample.ns > kLongCallNs;
     if (call > 0 || is_long) times.push_back(sample.ns);
     if (is_long) break;
   }
