@@ -8,8 +8,8 @@ namespace tile_tune::search {
 /// Runs the kernel on two sets of buffers, one flush with the guards behind, one flush with those before, and on
 /// special numbers where the problem has them, each call limited to `call_seconds` by SIGALRM. A touched guard ends the
 /// process with a reply on `reply_fd`. Outcomes: Ok, Wrong, RunError, OutOfMemory; the rest is for run_in_child to see.
-/// With `hopeless_ns` also Slow: a first call took longer, which is all that is known then (one Timing), besides that
-/// what it computed was right.
+/// With `hopeless_ns` one call alone, flush with the guards behind. Slow: it was right, but took longer (one Timing).
+/// No matter to executors whose first call loads the kernel.
 Reply verify(const Executor& executor, const Problem& problem, const PreparedKernel& kernel, double call_seconds,
              int reply_fd, double hopeless_ns = 0);
 

@@ -60,7 +60,7 @@ struct BuildAutoscheduled {
 };
 struct Verify {
   std::string problem, runtime, library;
-  double hopeless_ns = 0;  // a first call that takes longer needs no second (judge/verify.h); 0: no call is that long
+  double hopeless_ns = 0;  // one call alone, which is not to take longer (judge/verify.h); 0: all calls
 };
 /// Executes once and writes each output, C-ordered, to the problem's directory (problem.h, read_outputs).
 struct Run {

@@ -68,9 +68,10 @@ class Workers : public Measurer {
     codegen::Schedule schedule;
     std::string library;
     Measurement measurement;
-    std::string twin;       // id of the earlier candidate with the same code; empty: none
-    bool prepared = false;  // built, and verified if it is no duplicate
-    bool hopeless = false;  // its first call was too long for a second
+    std::string twin;          // id of the earlier candidate with the same code; empty: none
+    bool prepared = false;     // built, and verified if it is no duplicate
+    bool hopeless = false;     // its first call was too long for a second
+    bool judged_once = false;  // by a first call alone, which is enough until it is to be kept
   };
   using Ids = std::vector<std::string>;
 
@@ -88,6 +89,8 @@ class Workers : public Measurer {
   bool build_small_variants(const Ids& ids, std::map<std::string, Verify>& checks);
   bool check(const std::map<std::string, Verify>& requests, size_t at_once, const std::string& where);
   bool verify(const Ids& ids, double hopeless_ns);
+  bool verify_in_full(const Ids& ids);
+  bool verify_best(const Ids& contestants);
   bool verify_small_variants(const Ids& ids);
   bool is_to_be_verified(const std::string& id) const;
   double hopeless_ns() const;

@@ -51,6 +51,14 @@ std::string body(Behaviour behaviour, const std::string& marker) {
       return "if (++calls > 100) o[0] += 1;";
     case Behaviour::CrashLater:
       return "if (++calls > 100) abort();";
+    case Behaviour::Long:
+      return "usleep(300000);";
+    case Behaviour::LongFaster:
+      return "usleep(200000);";
+    case Behaviour::LongWrongOfNan:
+      return "for (long i = 0; i < n; ++i) if (a[i] != a[i]) o[i] = 0; usleep(100000);";
+    case Behaviour::LongSlower:
+      return "usleep(600000);";
     case Behaviour::AlsoGood:
       return "calls = 1;";
     default:

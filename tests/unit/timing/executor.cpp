@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <utility>
 
 #include "search/judge/verify.h"
 #include "search/timing/race.h"
@@ -20,6 +21,8 @@ constexpr int kNobody = -1;  // is told of touched guards
 struct Named final : PreparedKernel {
   explicit Named(std::string text) : name(std::move(text)) {}
   std::string name;
+  mutable bool is_loaded = false;
+  mutable int calls = 0;
   double ns() const { return std::stod(name); }  // "1000 wrong": of a call
   bool is(const char* what) const { return name.find(what) != std::string::npos; }
 };
@@ -41,24 +44,27 @@ struct Arrays final : Memory {
 };
 
 struct Pretended final : Call {
-  Pretended(const Named& what, Arrays& where) : kernel(what), arrays(where) {}
+  Pretended(const Named& what, Arrays& where, double loading) : kernel(what), arrays(where), loading_ns(loading) {}
   Timed run(int64_t calls) override {
+    ++kernel.calls;
     if (kernel.is("fails")) return {kernel.ns(), kUpsideDown};
     const auto& in = arrays.problem.inputs.at(0);
     const int64_t count = in.element_count();
     for (int64_t i = 0; i < count; ++i) arrays.out.as<float>()[i] = 2 * in.as<float>()[i];
     if (kernel.is("wrong")) arrays.out.as<float>()[count - 1] += 1;
     arrays.has_trespassed = kernel.is("trespasses");
-    return {kernel.ns() * static_cast<double>(calls), 0};
+    return {kernel.ns() * static_cast<double>(calls) + (std::exchange(kernel.is_loaded, true) ? 0 : loading_ns), 0};
   }
   void evict() const override {}
   std::string trespass() const override { return ""; }
 
   const Named& kernel;
   Arrays& arrays;
+  double loading_ns;
 };
 
 struct Pretender final : Executor {
+  explicit Pretender(double loading = 0) : loading_ns(loading) {}
   Result<std::unique_ptr<PreparedKernel>> load(const std::filesystem::path& object) const override {
     if (object.string() == "absent") return failure("absent", "there is no such kernel");
     return std::make_unique<Named>(object.string());
@@ -67,10 +73,13 @@ struct Pretender final : Executor {
     return std::make_unique<Arrays>(problem);
   }
   std::unique_ptr<Call> bind(const ir::Program&, const PreparedKernel& kernel, Memory& memory, Flush) const override {
-    return std::make_unique<Pretended>(static_cast<const Named&>(kernel), static_cast<Arrays&>(memory));
+    return std::make_unique<Pretended>(static_cast<const Named&>(kernel), static_cast<Arrays&>(memory), loading_ns);
   }
   void watch_guards(const Memory*, int) const override {}
+  bool first_call_loads() const override { return loading_ns > 0; }
   Reply fault(int code) const override { return Reply::fault(Outcome::RunError, "code " + std::to_string(code)); }
+
+  double loading_ns;  // 0: loads before the first call
 };
 
 Problem doubling() {
@@ -96,8 +105,14 @@ TEST_CASE("a kernel is judged by what its executor says of it") {
   CHECK(failed.reason == "code 7");
 }
 
-TEST_CASE("of a kernel whose first call is hopeless nothing more is asked than whether it is right") {
-  CHECK(verified("100", 100).outcome == Outcome::Ok);
+TEST_CASE("of a kernel of long calls one is made") {
+  const auto calls = [](double hopeless_ns) {
+    const Named kernel("100");
+    CHECK(verify(Pretender(), doubling(), kernel, 10, kNobody, hopeless_ns).outcome == Outcome::Ok);
+    return kernel.calls;
+  };
+  CHECK(calls(0) == 3);  // flush with either guard, and on special numbers
+  CHECK(calls(100) == 1);
   CHECK(verified("101 wrong", 100).outcome == Outcome::Wrong);
   const Reply slow = verified("101", 100);
   CHECK(slow.outcome == Outcome::Slow);
@@ -122,6 +137,19 @@ TEST_CASE("of long calls each counts, and who falls behind is called no more") {
   CHECK(reply.timings[2].samples_ns == std::vector<double>{79e6});
   CHECK(reply.timings[4].outcome == Outcome::Slow);
   CHECK(reply.timings[4].log_ratios.size() == 1);
+}
+
+TEST_CASE("what loading takes is no part of a kernel's first call") {
+  constexpr double kLoading = 300e6, kSeconds = 10;
+  CHECK(verify(Pretender(kLoading), doubling(), Named("60e6"), kSeconds, kNobody, 61e6).outcome == Outcome::Ok);
+  Race protocol;
+  protocol.seconds_per_kernel = 0.001;
+  const Reply reply =
+      race(Pretender(kLoading), doubling(), {"2e6", "1e6", "1.5e6 wrong"}, protocol, Deadline(), kSeconds, kNobody);
+  REQUIRE(reply.timings.size() == 3);
+  CHECK(reply.timings[1].samples_ns.size() >= 3);
+  for (const double ns : reply.timings[1].samples_ns) CHECK(ns == Approx(1e6));
+  CHECK(reply.timings[2].outcome == Outcome::Wrong);
 }
 
 TEST_CASE("kernels are raced by the times that their executor takes") {
