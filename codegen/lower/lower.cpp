@@ -15,6 +15,7 @@
 #include "codegen/lower/shared_factors.h"
 #include "codegen/lower/shrink_registers.h"
 #include "codegen/lower/statements.h"
+#include "codegen/lower/transposes.h"
 #include "codegen/lower/tuple_stores.h"
 
 namespace tile_tune::codegen {
@@ -90,6 +91,8 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   if (!on_gpu) {
     add(new SharedFactors());
     add(new FoldsTogether());
+    // Results of a register tile that lie across it.
+    add(new Transposes(target.vector_bytes));
   }
   if (on_gpu) add(new NothingAtomic());
   if (target.features.has(Feature::OpenCl)) {

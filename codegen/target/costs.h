@@ -33,7 +33,8 @@ inline constexpr double kOverestimated = 2;
 /// long into half a vector.
 inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
 /// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
-/// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height.
+/// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height. A
+/// convolution of 88 features and steps of 2 took 7.6 ms with rows along its width, 3.4 with vectors along it.
 inline constexpr double kBroadcastOfRun = 3;
 /// Rows a multiple of a way apart (a page: first caches are indexed by virtual addresses) share a set of the first
 /// cache. With more rows than ways each load of an element comes from the second cache, though its line was just there:
@@ -44,13 +45,16 @@ inline constexpr double kLoadFromSecondCache = 2;
 inline constexpr double kVectorMove = 2;
 /// A scalar moved out of or into a vector: extract and store, load and insert.
 inline constexpr double kScalarMove = 2;
-/// An element copied into another order through blocks that are transposed in registers (codegen/lower/copy.h): 0.2 ns.
+/// An element copied into another order through blocks that are transposed in registers (codegen/lower/transposes.h):
+/// 0.06 ns within the first caches, 0.2 where an operand is read for the first time, as those that are copied are.
 inline constexpr double kTransposedMove = 0.75;
-/// The same of results, which wait at home for their neighbours before. With 0.75 products of 75 and of 4.6 us took 2.1
-/// and 1.4 times as long (in the general suite, batched), tccg31 1.16 times; with 1.4 tccg06 took 2.7 times as long
-/// (2026-11-27). With AVX2 it has no part: five kernels were 1.7 to 2.8 times as fast with 1.05, three 1.5 to 1.8 times
-/// as slow.
-inline constexpr double kCollectedMove = 1.05;
+/// The same of results, which wait at home for their neighbours before. With up to 0.62 products of 65 x (145 x 16) by
+/// (16 x 128), transposed, take 266 us, with 0.75 and more, in vectors along the batch, 790; with 0.5 some with sums of
+/// 18 terms take 1.4 times as long (two Zen 4 cores, 2026-11-27).
+inline constexpr double kCollectedMove = 0.62;
+/// Of complex results, whose parts lie in pairs, and of tiles whose neighbours fill no vectors of this many.
+inline constexpr double kCollectedPiece = 1.05;
+inline constexpr int64_t kNeighboursOfVector = 8;
 /// Load and arithmetic units share the front end: of two equal tiles the one with fewer loads is faster. Grouped
 /// convolutions of 32 channels: 88 % of the peak with 1 vector x 25 rows, 85 with 2 x 10, 72 with 2 x 10 of two rows.
 inline constexpr double kLoadShare = 0.15;

@@ -280,7 +280,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   if (is_worth_threads(context, tile.lanes)) {
     int64_t pieces = 1;
     while (pieces < kPiecesPerThread * context.target->threads && stage.cpu().parallel < context.outputs())
-      pieces *= layout.trips(order[stage.cpu().parallel++]);
+      pieces *= trip_count(context.loops, stage, order[stage.cpu().parallel++], 0);  // of collected results' tiles
   }
   // Where the loops around the packed copy are too few to be shared out, it is made once for all.
   const int depth = static_cast<int>(packed_at) >= stage.cpu().parallel ? static_cast<int>(packed_at) : 0;

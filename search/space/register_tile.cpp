@@ -20,7 +20,7 @@ struct Candidate {
   int lanes;
   double share;                   // VectorWidth::share
   std::vector<double> load_cost;  // by operand: of one vector, or of one scalar
-  double moves = 0;               // of packing and storing
+  double moves = 0;               // of packing
   int64_t taps = 0;               // of the window that vectors slide over; 0: there is none
   std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
   bool stores_rows = false;       // results are neighbours in memory along the vector loop
@@ -32,11 +32,11 @@ struct Candidate {
     return p != vector_loop && std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
                                            [&](const Operand& operand) { return stride(operand, p) == 0; });
   }
-  // Rows read neighbours of an operand that vectors do not run along.
+  // Rows read neighbours of an operand, or every other one, that vectors do not run along.
   bool is_run(const Operand& operand, const std::vector<int64_t>& tile) const {
     if (stride(operand, vector_loop) != 0) return false;
     for (int p = 0; p < context.outputs(); ++p)
-      if (tile[p] > 1 && stride(operand, p) == 1) return true;
+      if (tile[p] > 1 && (stride(operand, p) == 1 || stride(operand, p) == 2)) return true;
     return false;
   }
   // More rows than the first cache has places for, as far apart as they are.
@@ -53,7 +53,7 @@ struct Candidate {
   std::optional<RegisterTile> best(int64_t vectors) const;
   int64_t most_vectors() const;
   double step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const;
-  double store_cost() const;
+  double store_cost(const std::vector<int64_t>& tile) const;
 };
 
 double iterations_of_reduction(const StageContext& context) {
@@ -89,13 +89,16 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
 }
 
 // Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by
-// one.
-double Candidate::store_cost() const {
+// one. A tile of one neighbour collects more at home.
+double Candidate::store_cost(const std::vector<int64_t>& tile) const {
   if (stores_rows) return costs::kVectorMove / lanes;
   const int across = context.contiguous_loop();
-  const bool has_blocks = across >= 0 && context.loops.output[static_cast<size_t>(across)] >= costs::kLeastTransposed;
+  const bool has_blocks = across >= 0 && context.loops.output[across] >= costs::kLeastTransposed;
   if (!has_blocks) return costs::kScalarMove;
-  return costs::halves_wide_vectors(*context.target) ? costs::kCollectedMove : costs::kTransposedMove;
+  const int64_t neighbours = tile[across] == 1 ? context.loops.output[across] : tile[across];
+  const bool fills_vectors =
+      neighbours >= costs::kNeighboursOfVector && (tile[across] == 1 || neighbours % costs::kNeighboursOfVector == 0);
+  return fills_vectors && !is_complex(context.type) ? costs::kCollectedMove : costs::kCollectedPiece;
 }
 
 int64_t Candidate::most_vectors() const {
@@ -124,9 +127,10 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
     const double ends = static_cast<double>(accumulators) * share + costs::kInFlight;
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
+    const double all_moves = moves + elements_of_output(context) * store_cost(tile);
     const double cost =
-        trips * (steps * step + ends) + moves + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
-    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, moves};
+        trips * (steps * step + ends) + all_moves + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
+    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, all_moves};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
   consider();
@@ -196,7 +200,6 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
   }
   const auto& statement = context.program->statements[context.statement];
   candidate.stores_rows = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
-  candidate.moves += elements_of_output(context) * candidate.store_cost();
   return candidate;
 }
 

@@ -169,4 +169,17 @@ TEST_CASE("permutations move blocks", "[property]") {
   test::KernelCheck(program).expect_right(search::Space(program, test::host(2)).default_schedule());
 }
 
+TEST_CASE("permutations of short runs, small elements and narrow vectors", "[property]") {
+  const std::string text = GENERATE(
+      "def f(float(I,J,K) A) -> (C) { C(k,j,i) = A(i,j,k) }", "def f(bfloat16(I,J,K) A) -> (C) { C(k,j,i) = A(i,j,k) }",
+      "def f(float16(I,J,K) A) -> (C) { C(k,j,i) = A(i,j,k) }", "def f(float(I,J,K) A) -> (C) { C(j,i,k) = A(i,j,k) }");
+  const ir::Sizes sizes = text.find("C(j,i,k)") == std::string::npos ? ir::Sizes{{"I", 6}, {"J", 41}, {"K", 21}}
+                                                                     : ir::Sizes{{"I", 9}, {"J", 37}, {"K", 3}};
+  CAPTURE(text);
+  const auto program = test::bound_program(text, sizes);
+  for (const auto& target : test::runnable({"x86-64-linux-sse41", "x86-64-linux-sse41-avx-f16c-fma-avx2"}))
+    test::KernelCheck(program, target).expect_right(search::Space(program, target).default_schedule());
+  test::KernelCheck(program).expect_right(search::Space(program, test::host(2)).default_schedule());
+}
+
 }  // namespace tile_tune

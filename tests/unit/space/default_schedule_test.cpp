@@ -155,9 +155,31 @@ TEST_CASE("copies whose common runs are short take whole lines of either side", 
   CHECK(tiles_of(2) == std::vector<int64_t>{8, 8, 2});
   CHECK(tiles_of(8) == std::vector<int64_t>{2, 2, 8});
   CHECK(tiles_of(16)[0] == 1);
-  // Along the one loop that both leave, nothing is walked across.
+  // Where both go on along one loop vectors are along that.
   const auto stage = chosen(bound("def f(float(A,C) I) -> (O) { O(a,c) = I(a,c) }", {{"A", 144}, {"C", 2}}));
-  CHECK(stage.tiles.at(0).back() == 1);
+  CHECK(stage.vector_loop() == 0);
+  CHECK(stage.lanes() == 16);
+  CHECK(stage.tiles == std::vector<std::vector<int64_t>>{{16}, {2}});
+}
+
+TEST_CASE("short runs of the target are joined until blocks can be transposed", "[unit]") {
+  const auto stage =
+      chosen(bound("def f(float(A,B,C) I) -> (O) { O(c,b,a) = I(a,b,c) }", {{"A", 6}, {"B", 256}, {"C", 64}}));
+  CHECK(stage.vector_loop() == 0);
+  std::vector<int64_t> tiles;
+  for (const auto& tile : stage.tiles) tiles.push_back(tile.back());
+  CHECK(tiles == std::vector<int64_t>{16, 4, 6});
+  CHECK(stage.order.back() == std::vector<int>{0, 1, 2});
+}
+
+TEST_CASE("parallel loops are those that are left where results are collected", "[unit]") {
+  // All eight of the batch lie at home together: the loop around them runs once.
+  const auto stage = chosen(bound("def f(float(K,B,M) A, float(N,K,B) C) -> (O) { O(n,m,b) +=! A(k,b,m) * C(n,k,b) }",
+                                  {{"B", 8}, {"K", 208}, {"M", 128}, {"N", 256}}));
+  CHECK(stage.tiles.size() == 3);
+  CHECK(stage.tiles.at(2).front() == 8);
+  CHECK(stage.tiles.at(2).back() == 1);
+  CHECK(stage.cpu().parallel == 1);
 }
 
 TEST_CASE("small products along whose reduction both operands lie reduce in lanes", "[unit]") {

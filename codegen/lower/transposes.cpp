@@ -1,0 +1,260 @@
+#include "codegen/lower/transposes.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tile_tune::codegen {
+namespace {
+
+using namespace Halide::Internal;
+using Halide::Expr;
+using Halide::Type;
+
+constexpr int kLeast = 4;       // vectors that are transposed together: of fewer the compiler makes as good stores
+constexpr int kLaneBytes = 16;  // x86 shuffles within them by one instruction of any vector length
+
+/// One vector, and where its lanes go: `distance` elements behind those of the first store of the row.
+struct Scattered {
+  const Store* store;
+  const Ramp* index;
+  int64_t distance;
+};
+
+/// Whether a value may read what is stored in between.
+bool reads(const Expr& value, const std::string& buffer) {
+  class Reads : public IRVisitor {
+   public:
+    explicit Reads(const std::string& buffer) : buffer_(buffer) {}
+    bool found = false;
+
+   private:
+    using IRVisitor::visit;
+    void visit(const Load* op) override {
+      found |= op->name == buffer_;
+      IRVisitor::visit(op);
+    }
+    const std::string& buffer_;
+  } reads(buffer);
+  value.accept(&reads);
+  return reads.found;
+}
+
+/// A store across memory as it is understood here, or null.
+const Ramp* scattered(const Stmt& stmt) {
+  const auto* store = stmt.as<Store>();
+  if (!store || !is_const_one(store->predicate)) return nullptr;
+  const auto* index = store->index.as<Ramp>();
+  const Type type = store->value.type();
+  const bool is_plain = (type.is_int_or_uint() || type.is_float() || type.is_bfloat()) && type.bits() >= 8;
+  if (!index || !is_plain || !index->base.type().is_scalar() || is_const_one(index->stride) ||
+      !std::has_single_bit(static_cast<unsigned>(index->lanes)) || index->lanes < kLeast)
+    return nullptr;
+  return reads(store->value, store->name) ? nullptr : index;
+}
+
+Expr shuffled(const Expr& a, const Expr& b, const std::vector<int>& indices) { return Shuffle::make({a, b}, indices); }
+
+/// Elements of the lower (upper) half of each group of `lanes`, of both vectors in turn: an instruction for groups of
+/// 16 bytes.
+Expr unpacked(const Expr& a, const Expr& b, int group, bool upper) {
+  const int lanes = a.type().lanes();
+  std::vector<int> indices;
+  for (int first = 0; first < lanes; first += group)
+    for (int i = 0; i < group / 2; ++i) {
+      const int from = first + (upper ? group / 2 : 0) + i;
+      indices.insert(indices.end(), {from, lanes + from});
+    }
+  return shuffled(a, b, indices);
+}
+
+/// Groups of a that are even (odd) among all, then those of b.
+Expr halves(const Expr& a, const Expr& b, int group, bool odd) {
+  const int lanes = a.type().lanes();
+  std::vector<int> indices;
+  for (const int vector : {0, lanes})
+    for (int first = odd ? group : 0; first < lanes; first += 2 * group)
+      for (int i = 0; i < group; ++i) indices.push_back(vector + first + i);
+  return shuffled(a, b, indices);
+}
+
+/// A square of as many vectors as they have lanes. In each step vectors whose numbers differ in one bit are paired.
+/// What `unpacked` does moves the bits of an element's place round: the pair's bit becomes the lowest within the group,
+/// the highest becomes the pair's; as many times as a group has bits, each with the next lower bit of the number,
+/// exchanges them all. `halves` does the same with the places of groups, from the other end.
+std::vector<Expr> transposed(std::vector<Expr> rows) {
+  const int lanes = rows[0].type().lanes();
+  const int group = std::min(lanes, kLaneBytes / rows[0].type().bytes());
+  const auto step = [&](int bit, const auto& combine) {
+    for (int i = 0; i < lanes; ++i) {
+      if (i & bit) continue;
+      const Expr a = rows[i], b = rows[i | bit];
+      rows[i] = combine(a, b, false);
+      rows[i | bit] = combine(a, b, true);
+    }
+  };
+  for (int bit = group / 2; bit > 0; bit /= 2)
+    step(bit, [&](const Expr& a, const Expr& b, bool upper) { return unpacked(a, b, group, upper); });
+  for (int bit = group; bit < lanes; bit *= 2)
+    step(bit, [&](const Expr& a, const Expr& b, bool odd) { return halves(a, b, group, odd); });
+  return rows;
+}
+
+/// Stores `rows` vectors of `lanes`, neighbours of each other in memory, as `lanes` vectors of `rows`, squares at a
+/// time.
+Stmt stored_across(const std::vector<Scattered>& vectors) {
+  const Store* first = vectors[0].store;
+  const Ramp* index = vectors[0].index;
+  const int rows = static_cast<int>(vectors.size()), lanes = index->lanes;
+  const Type type = first->value.type().element_of(), bits = Halide::UInt(type.bits());
+  std::vector<std::pair<std::string, Expr>> lets;
+  const auto named = [&](const Expr& value) {
+    lets.emplace_back(unique_name("transposed"), value);
+    return Variable::make(value.type(), lets.back().first);
+  };
+  std::vector<Expr> values;
+  for (const auto& [store, ramp, distance] : vectors)
+    values.push_back(
+        named(type.is_float() && type.bits() < 32 ? reinterpret(bits.with_lanes(lanes), store->value) : store->value));
+  std::vector<Stmt> stores;
+  for (int lane = 0; lane < lanes; lane += rows) {
+    std::vector<Expr> square;
+    for (const auto& value : values)
+      square.push_back(rows == lanes ? value : named(Shuffle::make_slice(value, lane, 1, rows)));
+    square = transposed(std::move(square));
+    for (int i = 0; i < rows; ++i) {
+      const Expr value =
+          square[i].type().element_of() == type ? square[i] : reinterpret(type.with_lanes(rows), square[i]);
+      const Expr base = simplify(index->base + index->stride * (lane + i));
+      stores.push_back(Store::make(first->name, value, Ramp::make(base, 1, rows), first->param, const_true(rows), {}));
+    }
+  }
+  Stmt result = Block::make(stores);
+  for (auto let = lets.rbegin(); let != lets.rend(); ++let) result = LetStmt::make(let->first, let->second, result);
+  return result;
+}
+
+/// The row in pieces of neighbours, each as large a power of two as there are and fit into `most` elements.
+std::vector<Stmt> stored(std::vector<Scattered> row, int most) {
+  std::stable_sort(row.begin(), row.end(),
+                   [](const Scattered& a, const Scattered& b) { return a.distance < b.distance; });
+  const auto largest = static_cast<size_t>(std::max(1, std::min(row[0].index->lanes, most)));
+  std::vector<Stmt> statements;
+  for (auto from = row.begin(); from != row.end();) {
+    size_t count = 1;
+    while (from + count != row.end() && from[count].distance == from->distance + static_cast<int64_t>(count)) ++count;
+    count = std::min(std::bit_floor(count), largest);
+    if (count >= kLeast)
+      statements.push_back(stored_across({from, from + count}));
+    else
+      for (size_t i = 0; i < count; ++i) statements.emplace_back(from[i].store);
+    from += static_cast<std::ptrdiff_t>(count);
+  }
+  return statements;
+}
+
+/// A statement of those that follow each other, or a name for those behind it.
+struct Line {
+  std::string name;
+  Expr value;
+  Stmt statement;
+  bool is_let() const { return !name.empty(); }
+};
+
+/// Adds what a statement consists of, names within it for all that follows. False: a name is there twice.
+bool flatten(const Stmt& stmt, std::vector<Line>& lines) {
+  if (const auto* let = stmt.as<LetStmt>()) {
+    for (const auto& line : lines)
+      if (line.name == let->name) return false;
+    lines.push_back({let->name, let->value, {}});
+    return flatten(let->body, lines);
+  }
+  if (const auto* block = stmt.as<Block>()) return flatten(block->first, lines) && flatten(block->rest, lines);
+  lines.push_back({"", {}, stmt});
+  return true;
+}
+
+struct StoredRow {
+  std::vector<Scattered> vectors;
+  size_t end = 0;  // number of the line behind the last
+};
+
+/// What the names of addresses stand for.
+std::map<std::string, Expr> addresses_in(const std::vector<Line>& lines) {
+  std::map<std::string, Expr> names;
+  for (const auto& line : lines)
+    if (line.is_let() && line.value.type() == Halide::Int(32)) names[line.name] = substitute(names, line.value);
+  return names;
+}
+
+/// The stores from a line on that go to one buffer at one stride.
+StoredRow row_from(const std::vector<Line>& lines, size_t at, const std::map<std::string, Expr>& names) {
+  StoredRow row{{}, at};
+  const Store* first = nullptr;
+  Expr base;
+  for (size_t i = at; i < lines.size(); ++i) {
+    const auto& line = lines[i];
+    if (line.is_let()) {
+      if (!first || reads(line.value, first->name)) break;
+      continue;
+    }
+    const Ramp* index = scattered(line.statement);
+    if (!index) break;
+    const auto* store = line.statement.as<Store>();
+    if (!first) {
+      first = store;
+      base = substitute(names, index->base);
+    }
+    if (store->name != first->name || store->value.type() != first->value.type() ||
+        !(row.vectors.empty() || equal(index->stride, row.vectors[0].index->stride)))
+      break;
+    const auto distance = as_const_int(simplify(substitute(names, index->base) - base));
+    if (!distance) break;
+    row.vectors.push_back({store, index, *distance});
+    row.end = i + 1;
+  }
+  return row;
+}
+
+}  // namespace
+
+Stmt Transposes::visit(const Block* op) {
+  const Stmt result = in_line(op);
+  return result.defined() ? result : IRMutator::visit(op);
+}
+
+Stmt Transposes::visit(const LetStmt* op) {
+  const Stmt result = in_line(op);
+  return result.defined() ? result : IRMutator::visit(op);
+}
+
+Stmt Transposes::in_line(const Stmt& stmt) {
+  std::vector<Line> lines;
+  if (!flatten(stmt, lines)) return {};
+  const auto names = addresses_in(lines);
+  std::vector<Line> result;
+  for (size_t at = 0; at < lines.size();) {
+    const StoredRow row = row_from(lines, at, names);
+    if (row.vectors.size() < kLeast) {
+      result.push_back(lines[at].is_let() ? lines[at] : Line{"", {}, mutate(lines[at].statement)});
+      ++at;
+      continue;
+    }
+    for (; at < row.end; ++at)
+      if (lines[at].is_let()) result.push_back(lines[at]);
+    const int most = vector_bytes_ / row.vectors[0].store->value.type().bytes();
+    for (auto& statement : stored(row.vectors, most)) result.push_back({"", {}, std::move(statement)});
+  }
+  Stmt whole;
+  for (auto line = result.rbegin(); line != result.rend(); ++line) {
+    if (line->is_let())
+      whole = LetStmt::make(line->name, line->value, whole);
+    else
+      whole = whole.defined() ? Block::make(line->statement, whole) : line->statement;
+  }
+  return whole;
+}
+
+}  // namespace tile_tune::codegen
