@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -34,6 +35,7 @@ struct BenchArguments {
   std::string program;
   engine::BindingOptions bindings;
   std::vector<std::string> against, only;
+  std::string libraries;  // a folder
   bool autoschedulers = false;
   engine::RegressionOptions regression;
   std::string schedule;
@@ -53,9 +55,30 @@ Result<void> show(const engine::BenchRow& row, bool many, bool first, const Sess
   return {};
 }
 
+/// The folder of fetched libraries as an absolute path, or "".
+Result<std::string> libraries_folder(const BenchArguments& arguments) {
+  if (!arguments.libraries.empty()) {
+    std::error_code error;
+    const auto folder = std::filesystem::canonical(arguments.libraries, error);
+    if (error || !std::filesystem::is_directory(folder / "lib", error))
+      return fail(ErrorClass::Program, "no-libraries",
+                  fmt::format("{} holds no libraries to compare with", arguments.libraries),
+                  "scripts/libraries fetches them into a folder");
+    return folder.string();
+  }
+  for (const auto baseline : search::kBaselines) {
+    const auto& [name, library, is_packed, is_fetched] = search::kind_of(baseline);
+    if (is_fetched && std::find(arguments.against.begin(), arguments.against.end(), name) != arguments.against.end())
+      return fail(ErrorClass::Program, "no-libraries", fmt::format("{} is one of the libraries of --libraries", name),
+                  "scripts/libraries fetches them into a folder");
+  }
+  return "";
+}
+
 Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   const StopOnInterrupt interrupt;
   TILE_TUNE_TRY(against, engine::baselines_named(arguments.against));
+  TILE_TUNE_TRY(libraries, libraries_folder(arguments));
   TILE_TUNE_TRY(loaded,
                 engine::load_programs({arguments.program}, arguments.bindings, session.report, engine::Defs::One));
   TILE_TUNE_CHECK(engine::keep_wanted(loaded, arguments.only));
@@ -84,6 +107,7 @@ Result<Exit> bench(const BenchArguments& arguments, const Session& session) {
   options.seed = arguments.seed;
   options.rounds = arguments.rounds;
   options.seconds = arguments.seconds;
+  options.fetched = libraries;
   options.stop = &interrupt.requested();
   options.onlooker = display.onlooker();
   const auto contest = search::Contest::start(options);
@@ -147,9 +171,14 @@ void add_bench(Verb& app, Command& command) {
       .type_name("");
   add_binding_options(verb, arguments->bindings);
   verb.add_option("--against", arguments->against,
-                  "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, or none (default: all)")
+                  "Baselines: onednn, onednn-packed, openblas, libxsmm, eigen, openmp, those of --libraries, or none "
+                  "(default: all)")
       .type_name("NAME,...")
       .delimiter(',');
+  refuse_empty(verb.add_option("--libraries", arguments->libraries,
+                               "Newer releases to compare with, as scripts/libraries fetches them: onednn-gomp, "
+                               "onednn-gomp-packed, onednn-sycl, onednn-sycl-packed, scipy-openblas, mkl")
+                   .type_name("DIR"));
   refuse_empty(verb.add_option("--schedule", arguments->schedule, "One more schedule of a single program, as JSON")
                    .type_name("FILE"));
   verb.add_flag(

@@ -42,6 +42,7 @@ nlohmann::json entry_json(const BenchRow& row, const Entry& entry, uint64_t seed
                       {"kind", entry.baseline           ? "library"
                                : entry.is_autoscheduled ? "autoscheduler"
                                                         : "schedule"}};
+  if (entry.baseline && search::kind_of(*entry.baseline).is_fetched) json["fetched"] = true;
   if (entry.is_own() && !entry.note.empty()) json["rung"] = entry.note;
   if (entry.samples_ns.empty()) return json;
   json["median_ns"] = search::median(entry.samples_ns);

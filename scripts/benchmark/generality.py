@@ -15,6 +15,15 @@ def is_by_library(run):
     return run.get("best_baseline") not in (None, "openmp")
 
 
+def over_releases(run, passed, fetched):
+    """The same over the fastest of the system's releases alone, or of the fetched ones; None: no library of them ran."""
+    own = judge.entry_of(run, passed)
+    times = [entry["median_ns"] for entry in run.get("entries", ())
+             if entry.get("kind") == "library" and entry["name"] != "openmp" and not entry["name"].endswith("-packed")
+             and entry["outcome"] == "ok" and bool(entry.get("fetched")) == fetched]
+    return min(times) / own["median_ns"] if own and times else None
+
+
 def decile(values):
     """What one in ten lies below; of fewer than ten the least."""
     return sorted(values)[len(values) // 10]
@@ -38,6 +47,10 @@ def table(runs, key, groups):
     by_library = {name for name in ratios if is_by_library(runs[name])}
     rows = [row(group, [ratio for name, ratio in ratios.items() if runs[name]["group"] == group]) for group in groups]
     rows.append(row("what a library computes", [ratios[name] for name in ratios if name in by_library]))
+    for title, fetched in (("  of the system's releases", False), ("  of fetched releases", True)):
+        ratios_to = [over_releases(runs[name], key, fetched) for name in by_library]
+        if fetched_ran := [ratio for ratio in ratios_to if ratio is not None]:
+            rows.append(row(title, fetched_ran))
     rows.append(row("the rest, over plain loops", [ratios[name] for name in ratios if name not in by_library]))
     rows.append(row("all", list(ratios.values())))
     return rows

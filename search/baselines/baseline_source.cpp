@@ -77,29 +77,30 @@ std::string prologue(const ir::Program& program) {
 
 }  // namespace
 
-const char* baseline_name(Baseline baseline) {
-  switch (baseline) {
-    case Baseline::OneDnn:
-      return "onednn";
-    case Baseline::OneDnnPacked:
-      return "onednn-packed";
-    case Baseline::OpenBlas:
-      return "openblas";
-    case Baseline::Libxsmm:
-      return "libxsmm";
-    case Baseline::Eigen:
-      return "eigen";
-    case Baseline::OpenMp:
-      break;
-  }
-  return "openmp";
+const BaselineKind& kind_of(Baseline baseline) {
+  static constexpr BaselineKind kKinds[] = {
+      {"onednn", Library::OneDnn},
+      {"onednn-packed", Library::OneDnn, true},
+      {"onednn-gomp", Library::OneDnn, false, true},
+      {"onednn-gomp-packed", Library::OneDnn, true, true},
+      {"onednn-sycl", Library::OneDnn, false, true},
+      {"onednn-sycl-packed", Library::OneDnn, true, true},
+      {"openblas", Library::Blas},
+      {"scipy-openblas", Library::Blas, false, true},
+      {"mkl", Library::Blas, false, true},
+      {"libxsmm", Library::Libxsmm},
+      {"eigen", Library::Eigen},
+      {"openmp", Library::None},
+  };
+  return kKinds[static_cast<size_t>(baseline)];
 }
 
 std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Program& program,
-                                              const std::set<int>& constants, int threads) {
+                                              const std::set<int>& constants, int threads, const std::string& fetched) {
+  if (kind_of(baseline).is_fetched && fetched.empty()) return std::nullopt;
   Text text;
   bool has_call = baseline == Baseline::OpenMp;
-  const std::set<int> packed = baseline == Baseline::OneDnnPacked ? constants : std::set<int>{};
+  const std::set<int> packed = kind_of(baseline).is_packed ? constants : std::set<int>{};
   for (const auto& step : steps_of(program)) {
     const bool fused = can_fuse(baseline, {program, step, packed, threads});
     const Step called = fused ? step : without_epilogue(program, step);
@@ -107,9 +108,13 @@ std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Progr
       text.definitions += call->definition;
       text.calls += call->call;
       if (call->adapter) text.adapters.emplace(call->adapter->name, *call->adapter);
-      has_call |= baseline != Baseline::OneDnnPacked || call->packs;
+      has_call |= !kind_of(baseline).is_packed || call->packs;
+      if (called.last != step.last) text.calls += waiting_for(baseline);
       if (!add_nests(program, called.last + 1, step.last, text)) return std::nullopt;
-    } else if (std::holds_alternative<Scan>(step.operation)) {
+      continue;
+    }
+    text.calls += waiting_for(baseline);
+    if (std::holds_alternative<Scan>(step.operation)) {
       add_scan(program, step, text);
     } else if (!add_nests(program, step.first, step.last, text)) {
       return std::nullopt;
@@ -117,14 +122,14 @@ std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Progr
   }
   if (!has_call) return std::nullopt;
   BaselineSource source;
-  const Adapter adapter = adapter_of(baseline);
+  const Adapter adapter = adapter_of(baseline, fetched);
   source.text = fmt::format(
       "{}#include \"{}\"\nusing namespace baseline;\nconstexpr int kThreads = {};\n{}\n"
       "TILE_TUNE_EXPORT int tile_tune_kernel_argv(void** argv) {{\n  return guarded([argv] {{\n{}{}{}  }});\n}}\n",
       includes(program), adapter.header, threads, text.definitions, "    omp_set_num_threads(kThreads);\n",
       prologue(program), text.calls);
-  for (const char* name : {"prelude.cpp", adapter.source})
-    if (name) source.adapters.push_back({name, adapters().at(name)});
+  source.adapters.push_back({"prelude.cpp", adapters().at("prelude.cpp")});
+  if (adapter.source) source.adapters.push_back(*adapter.source);
   for (const auto& [name, one] : text.adapters) source.adapters.push_back(one);
   source.flags = adapter.flags;
   return source;

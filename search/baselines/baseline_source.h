@@ -15,12 +15,35 @@
 
 namespace tile_tune::search {
 
-/// OneDnnPacked: constant operands are brought into the library's own layout outside of the timed call.
-enum class Baseline { OneDnn, OneDnnPacked, OpenBlas, Libxsmm, Eigen, OpenMp };
-inline constexpr Baseline kBaselines[] = {Baseline::OneDnn,  Baseline::OneDnnPacked, Baseline::OpenBlas,
-                                          Baseline::Libxsmm, Baseline::Eigen,        Baseline::OpenMp};
-/// "onednn", "onednn-packed", "openblas", "libxsmm", "eigen", "openmp".
-const char* baseline_name(Baseline baseline);
+/// ...Packed: constant operands are brought into the library's own layout outside of the timed call. ...Gomp and
+/// ...Sycl, ScipyOpenBlas and Mkl are releases that scripts/libraries fetches, the others those that the system has.
+enum class Baseline {
+  OneDnn,
+  OneDnnPacked,
+  OneDnnGomp,
+  OneDnnGompPacked,
+  OneDnnSycl,
+  OneDnnSyclPacked,
+  OpenBlas,
+  ScipyOpenBlas,
+  Mkl,
+  Libxsmm,
+  Eigen,
+  OpenMp
+};
+inline constexpr Baseline kBaselines[] = {
+    Baseline::OneDnn,     Baseline::OneDnnPacked,     Baseline::OneDnnGomp, Baseline::OneDnnGompPacked,
+    Baseline::OneDnnSycl, Baseline::OneDnnSyclPacked, Baseline::OpenBlas,   Baseline::ScipyOpenBlas,
+    Baseline::Mkl,        Baseline::Libxsmm,          Baseline::Eigen,      Baseline::OpenMp};
+
+enum class Library { OneDnn, Blas, Libxsmm, Eigen, None };
+struct BaselineKind {
+  const char* name;  // "onednn", "onednn-packed", "onednn-gomp", ..., "mkl", "libxsmm", "eigen", "openmp"
+  Library library;
+  bool is_packed = false, is_fetched = false;
+};
+const BaselineKind& kind_of(Baseline baseline);
+inline const char* baseline_name(Baseline baseline) { return kind_of(baseline).name; }
 
 /// A source that does not depend on a program's sizes: compiled by itself, kept, and linked.
 struct AdapterSource {
@@ -34,11 +57,12 @@ struct BaselineSource {
   std::vector<std::string> flags;  // of the linker
 };
 
-/// nullopt where the library has none of the program's operations (or, for OneDnnPacked, none with a constant operand;
-/// for OpenMp, where a statement has no loop form). `constants` are tensor numbers of inputs that stay the same from
-/// call to call. Programs are canonical and bound.
+/// nullopt where the library is a fetched one and `fetched`, the folder that scripts/libraries made, is empty, or it
+/// has none of the program's operations (or, for OneDnnPacked, none with a constant operand; for OpenMp, where a
+/// statement has no loop form). `constants` are tensor numbers of inputs that stay the same from call to call. Programs
+/// are canonical and bound.
 std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Program& program,
-                                              const std::set<int>& constants, int threads);
+                                              const std::set<int>& constants, int threads, const std::string& fetched);
 
 /// File name -> text of what sources include, and of AdapterSources.
 const std::map<std::string, std::string>& adapters();

@@ -29,7 +29,7 @@ std::string windows_text(const std::vector<Window>& windows) {
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
-// oneDNN 2.6 on a CPU: no f64, and f16 in reorders only.
+// oneDNN on a CPU: no products of f64, of f16 only with AVX512-FP16.
 std::optional<std::string> onednn_type(DType type) {
   switch (type) {
     case DType::F32:
@@ -323,6 +323,8 @@ bool fuses(const CallContext& context) {
   return true;
 }
 
+bool is_onednn(Baseline baseline) { return kind_of(baseline).library == Library::OneDnn; }
+
 // A CPU's libraries have no products of f16. Those of f32 with conversions before and after are what their users would
 // write.
 std::optional<LibraryCall> converted_product(Baseline baseline, const CallContext& context) {
@@ -349,60 +351,93 @@ std::optional<LibraryCall> converted_product(Baseline baseline, const CallContex
   call.definition += in_f32->definition;
   // Threads of OpenMP's would be in the way of a library's own, which wait for work with their cores busy: 512 x 512 x
   // 512 took OpenBLAS 3.8 ms so, of which the product is 1.5 (two Zen 4 cores).
-  const bool has_own_threads = baseline == Baseline::OpenBlas || baseline == Baseline::Eigen;
+  const bool has_own_threads = baseline == Baseline::OpenBlas || baseline == Baseline::ScipyOpenBlas ||
+                               baseline == Baseline::OneDnnSycl || baseline == Baseline::Eigen;
   const char* converting = has_own_threads ? "1" : "kThreads";
   const auto widened = [&](int operand) {
     return fmt::format("convert(t{}, {}, {}, {})", tensors[operand], copies[operand],
                        ir::element_count(program.tensors[tensors[operand]]), converting);
   };
   call.call = fmt::format(
-      "    [](float* t{}, float* t{}, float* t{}) {{\n  {}    }}({}, {}, {});\n    convert({}, t{}, {}, {});\n",
-      tensors[0], tensors[1], tensors[2], in_f32->call, widened(0), widened(1), copies[2], copies[2], step.target,
-      results, converting);
+      "    [](float* t{}, float* t{}, float* t{}) {{\n  {}    }}({}, {}, {});\n{}    convert({}, t{}, {}, {});\n",
+      tensors[0], tensors[1], tensors[2], in_f32->call, widened(0), widened(1), copies[2], waiting_for(baseline),
+      copies[2], step.target, results, converting);
   return call;
+}
+
+AdapterSource adapter_source(const char* file, const char* name, std::vector<std::string> flags = {}) {
+  return {name, adapters().at(file), std::move(flags)};
+}
+
+/// oneDNN 3 with the threads of a runtime.
+Adapter fetched_onednn(const std::string& fetched, const std::string& runtime, std::vector<std::string> flags) {
+  flags.insert(flags.end(), {"-isystem", fetched + "/include"});
+  const std::string folder = fetched + "/lib";
+  // In the old form of the entry what the library needs itself is looked for there, too.
+  return {"onednn.h",
+          adapter_source("onednn.cpp", runtime == "sycl" ? "onednn-sycl.cpp" : "onednn-gomp.cpp", std::move(flags)),
+          {"-L" + folder, fmt::format("-l:libdnnl-{}.so", runtime),
+           fmt::format("-Wl,--disable-new-dtags,-rpath,{0},-rpath-link,{0}", folder)}};
+}
+
+Adapter fetched_blas(const char* name, const std::string& library, std::vector<std::string> flags) {
+  flags.push_back(fmt::format("-DBASELINE_BLAS_LIBRARY=\"{}\"", library));
+  return {"cblas.h", adapter_source("cblas.cpp", name, std::move(flags)), {"-ldl"}};
 }
 
 }  // namespace
 
 bool can_fuse(Baseline baseline, const CallContext& context) {
   if (is_bare(context.step) || std::holds_alternative<Softmax>(context.step.operation)) return true;
-  const bool onednn = baseline == Baseline::OneDnn || baseline == Baseline::OneDnnPacked;
-  return onednn && fuses(context);
+  return is_onednn(baseline) && fuses(context);
 }
 
 std::optional<LibraryCall> library_call(Baseline baseline, const CallContext& context) {
   if (auto call = converted_product(baseline, context)) return call;
-  switch (baseline) {
-    case Baseline::OneDnn:
-    case Baseline::OneDnnPacked:
+  switch (kind_of(baseline).library) {
+    case Library::OneDnn:
       return onednn_call(context);
-    case Baseline::OpenBlas:
-      return blas_call(context, "openblas::Product", true);
-    case Baseline::Libxsmm:
+    case Library::Blas:
+      return blas_call(context, "cblas::Product", true);
+    case Library::Libxsmm:
       return is_small_product(context.step) ? blas_call(context, "xsmm::Product", false) : std::nullopt;
-    case Baseline::Eigen:
+    case Library::Eigen:
       return eigen_call(context);
-    case Baseline::OpenMp:
+    case Library::None:
       break;
   }
   return std::nullopt;
 }
 
-Adapter adapter_of(Baseline baseline) {
+const char* waiting_for(Baseline baseline) { return is_onednn(baseline) ? "    onednn::finish();\n" : ""; }
+
+Adapter adapter_of(Baseline baseline, const std::string& fetched) {
   switch (baseline) {
     case Baseline::OneDnn:
     case Baseline::OneDnnPacked:
-      return {"onednn.h", "onednn.cpp", {"-ldnnl"}};
+      return {"onednn.h", adapter_source("onednn.cpp", "onednn.cpp"), {"-ldnnl"}};
+    case Baseline::OneDnnGomp:
+    case Baseline::OneDnnGompPacked:
+      return fetched_onednn(fetched, "gomp", {});
+    case Baseline::OneDnnSycl:
+    case Baseline::OneDnnSyclPacked:
+      return fetched_onednn(fetched, "sycl",
+                            {fmt::format("-DBASELINE_ONEDNN_DEVICE=\"{}/lib/libintelocl.so\"", fetched)});
     case Baseline::OpenBlas:
-      return {"openblas.h", "openblas.cpp", {"-ldl"}};
+      return {"cblas.h", adapter_source("cblas.cpp", "cblas.cpp"), {"-ldl"}};
+    case Baseline::ScipyOpenBlas:
+      return fetched_blas("scipy-openblas.cpp", fetched + "/lib/libscipy_openblas.so",
+                          {"-DBASELINE_BLAS_PREFIX=\"scipy_\""});
+    case Baseline::Mkl:
+      return fetched_blas("mkl.cpp", fetched + "/lib/libmkl_rt.so.3", {"-DBASELINE_BLAS_IS_MKL"});
     case Baseline::Libxsmm:
-      return {"xsmm.h", "xsmm.cpp", {"-lxsmm", "-lxsmmnoblas", "-ldl"}};
+      return {"xsmm.h", adapter_source("xsmm.cpp", "xsmm.cpp"), {"-lxsmm", "-lxsmmnoblas", "-ldl"}};
     case Baseline::Eigen:
-      return {"eigen.h", nullptr, {"-pthread"}};
+      return {"eigen.h", std::nullopt, {"-pthread"}};
     case Baseline::OpenMp:
       break;
   }
-  return {"prelude.h", nullptr, {}};
+  return {"prelude.h", std::nullopt, {}};
 }
 
 }  // namespace tile_tune::search

@@ -34,9 +34,13 @@ bool can_fuse(Baseline baseline, const CallContext& context);
 /// What a baseline's source includes, and what it is linked with.
 struct Adapter {
   const char* header;
-  const char* source;              // nullptr: there is none for all calls
-  std::vector<std::string> flags;  // of the linker
+  std::optional<AdapterSource> source;  // nullopt: there is none for all calls
+  std::vector<std::string> flags;       // of the linker
 };
-Adapter adapter_of(Baseline baseline);
+/// `fetched`: the folder of those that are.
+Adapter adapter_of(Baseline baseline, const std::string& fetched);
+
+/// What waits for the library's calls before anything else looks at their results, or "".
+const char* waiting_for(Baseline baseline);
 
 }  // namespace tile_tune::search

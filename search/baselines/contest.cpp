@@ -111,7 +111,7 @@ void Contest::build_baselines(const ir::Program& program, const std::vector<Base
   const size_t first = match.entries.size();
   std::vector<BaselineJob> work;
   for (const Baseline baseline : against) {
-    auto source = baseline_source(baseline, program, constants, options_.target.threads);
+    auto source = baseline_source(baseline, program, constants, options_.target.threads, options_.fetched);
     if (!source) continue;
     match.entries.emplace_back();
     match.entries.back().name = baseline_name(baseline);
@@ -251,7 +251,7 @@ int best_baseline(const std::vector<Entry>& entries) {
   bool is_library = false;
   for (size_t i = 0; i < entries.size(); ++i) {
     const auto& entry = entries[i];
-    if (!entry.baseline || *entry.baseline == Baseline::OneDnnPacked || !entry.ran()) continue;
+    if (!entry.baseline || kind_of(*entry.baseline).is_packed || !entry.ran()) continue;
     const bool library = *entry.baseline != Baseline::OpenMp;
     if (best >= 0 && is_library && !library) continue;
     const bool faster = best < 0 || median(entry.samples_ns) < median(entries[best].samples_ns);
@@ -274,9 +274,12 @@ int best_autoscheduled(const std::vector<Entry>& entries) {
 }
 
 int best_packed_baseline(const std::vector<Entry>& entries) {
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (entries[i].baseline == Baseline::OneDnnPacked && entries[i].ran()) return static_cast<int>(i);
-  return best_baseline(entries);
+  int best = -1;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].baseline || !kind_of(*entries[i].baseline).is_packed || !entries[i].ran()) continue;
+    if (best < 0 || median(entries[i].samples_ns) < median(entries[best].samples_ns)) best = static_cast<int>(i);
+  }
+  return best >= 0 ? best : best_baseline(entries);
 }
 
 std::optional<Ratio> speed_ratio(const Entry& one, const Entry& other, uint64_t seed) {

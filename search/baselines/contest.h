@@ -25,6 +25,7 @@ struct ContestOptions {
   uint64_t seed = 0;
   int rounds = kFewestRounds;
   double seconds = 1;
+  std::string fetched = {};  // the folder of fetched libraries, absolute; "": there are none
   const std::atomic<bool>* stop = nullptr;
   Onlooker onlooker = {};
 };
@@ -97,7 +98,8 @@ class Contest {
 /// The baseline that decision 19 compares with: the fastest of the libraries; where none has the program's operations,
 /// the loops. Number in `entries`, -1 if no baseline ran. Packed baselines are a class of their own.
 int best_baseline(const std::vector<Entry>& entries);
-/// What kernels with packed constants compare with (decision 19): oneDNN with its own packed ones, else the best.
+/// What kernels with packed constants compare with (decision 19): the fastest oneDNN with its own packed ones, else the
+/// best.
 int best_packed_baseline(const std::vector<Entry>& entries);
 
 /// The fastest kernel an automatic scheduler made: number in `entries`, -1 if none ran.

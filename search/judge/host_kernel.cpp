@@ -111,6 +111,7 @@ Result<Kernel> Kernel::load(const std::filesystem::path& library, const std::str
   kernel.entry_ = entry;
   if (void* const variable = code.find(kKernelError)) *static_cast<halide_error_handler_t*>(variable) = record_error;
   kernel.note_ = reinterpret_cast<const char* (*)()>(code.find(kKernelNote));
+  kernel.finish_ = reinterpret_cast<int (*)()>(code.find(kKernelFinish));
   kernel.code_ = std::move(code);
   return kernel;
 }

@@ -44,6 +44,8 @@ class Kernel final : public PreparedKernel {
   using Entry = int (*)(void**);
   /// 0, or one of Halide's error codes.
   int operator()(void** argv) const { return entry_(argv); }
+  /// After calls: until what they queued is done. 0, or an error code.
+  int finish() const { return finish_ ? finish_() : 0; }
   /// What packs constant number `tensor` for this kernel (codegen/backend/kernel_abi.h); nullptr if it takes that as it
   /// is.
   Entry packing(int tensor) const;
@@ -57,6 +59,7 @@ class Kernel final : public PreparedKernel {
   bool takes_context_ = false;
   Entry entry_ = nullptr;
   const char* (*note_)() = nullptr;
+  int (*finish_)() = nullptr;
 };
 
 }  // namespace tile_tune::search

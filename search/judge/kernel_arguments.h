@@ -22,6 +22,8 @@ inline constexpr const char* kArrayEntry = "_argv";
 
 /// Optional, `const char* (*)()`: libraries that are not ours name themselves.
 inline constexpr const char* kKernelNote = "tile_tune_kernel_note";
+/// Optional, `int (*)()`: libraries that are not ours may queue calls, and end them all here.
+inline constexpr const char* kKernelFinish = "tile_tune_kernel_finish";
 /// A variable of libraries that are no objects: where they say why a call failed, as halide_error_handler_t.
 inline constexpr const char* kKernelError = "tile_tune_kernel_error";
 

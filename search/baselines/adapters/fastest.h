@@ -20,6 +20,7 @@ class Fastest {
   void add(std::string name, std::function<void()> way) { ways_.push_back({std::move(name), std::move(way)}); }
   bool empty() const { return ways_.empty(); }
   const std::string& name() const { return ways_[best_].name; }
+  size_t number() const { return static_cast<size_t>(best_); }
   void operator()() {
     if (best_ < 0) choose();
     ways_[best_].run();

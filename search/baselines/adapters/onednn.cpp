@@ -1,9 +1,8 @@
 #include "onednn.h"
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,12 +13,11 @@
 #include <vector>
 
 #include "fastest.h"
+#include "onednn_release.h"
 
 namespace baseline {
 namespace onednn {
 
-using dnnl::memory;
-using Dims = memory::dims;
 using DnnlType = memory::data_type;
 
 DnnlType dnnl_type(Type type) {
@@ -38,7 +36,16 @@ DnnlType dnnl_type(Type type) {
   return DnnlType::s32;
 }
 
+/// Whether work is queued for threads of SYCL's, which begin it only some microseconds later.
+bool is_queued() { return dnnl_version()->cpu_runtime == DNNL_RUNTIME_SYCL; }
+
 dnnl::engine& engine() {
+#ifdef BASELINE_ONEDNN_DEVICE
+  // SYCL finds the CPU as a device of OpenCL's, and starts as many threads as it is told.
+  setenv("OCL_ICD_FILENAMES", BASELINE_ONEDNN_DEVICE, 1);
+  setenv("ONEAPI_DEVICE_SELECTOR", "opencl:cpu", 1);
+  setenv("DPCPP_CPU_NUM_CUS", std::to_string(omp_get_max_threads()).c_str(), 1);
+#endif
 #ifdef BASELINE_ONEDNN_ISA
   // Ignored once somebody in the process has asked it for the CPU, who has said the same.
   static const auto told = dnnl::set_max_cpu_isa(dnnl::cpu_isa::BASELINE_ONEDNN_ISA);
@@ -53,7 +60,7 @@ dnnl::stream& stream() {
 void add_version_note() {
   const auto* version = dnnl_version();
   add_note("oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-           std::to_string(version->patch));
+           std::to_string(version->patch) + (is_queued() ? ", queued calls" : ""));
 #ifdef BASELINE_ONEDNN_ISA
   engine();
   const bool is_kept = dnnl::get_effective_cpu_isa() <= dnnl::cpu_isa::BASELINE_ONEDNN_ISA;
@@ -94,9 +101,8 @@ struct Chain {
     for (auto& link : once) link.primitive.execute(stream(), link.arguments);
     stream().wait();
   }
-  void run() {
+  void enqueue() {
     for (auto& link : links) link.primitive.execute(stream(), link.arguments);
-    stream().wait();
   }
   void reorder(const memory& from, const memory& to, bool constant) {
     const dnnl::reorder::primitive_desc desc(engine(), from.get_desc(), engine(), to.get_desc());
@@ -106,9 +112,9 @@ struct Chain {
 
 dnnl::primitive_attr attributes(const Post& post) {
   dnnl::primitive_attr attr;
-  if (post.scale != 1) attr.set_output_scales(0, {post.scale});
   dnnl::post_ops ops;
-  if (post.relu) ops.append_eltwise(1.f, dnnl::algorithm::eltwise_relu, 0.f, 0.f);
+  if (post.scale != 1) scale_results(post.scale, attr, ops);
+  if (post.relu) add_relu(ops);
   attr.set_post_ops(ops);
   return attr;
 }
@@ -123,15 +129,19 @@ class Operation {
     c_.point_to(c);
     bias_.point_to(bias);
     if (fastest_.empty()) {
+      engine();  // may say why there is none
       make_ways();
       if (fastest_.empty()) throw std::runtime_error("oneDNN has no implementation of this");
       for (auto* operand : {&a_, &b_, &c_, &bias_}) operand->refresh();
     }
     if (moved)
       for (auto& chain : chains_) chain->prepare();
-    fastest_();
-    if (!noted_) add_note(fastest_.name());
-    noted_ = true;
+    if (!chosen_) {
+      fastest_();
+      add_note(fastest_.name());
+      chosen_ = true;
+    }
+    chains_[fastest_.number()]->enqueue();
   }
   virtual ~Operation() = default;
 
@@ -145,7 +155,10 @@ class Operation {
       build(*chain);
       Chain* one = chain.get();
       chains_.push_back(std::move(chain));
-      fastest_.add(name, [one] { one->run(); });
+      fastest_.add(name, [one] {
+        one->enqueue();
+        finish();
+      });
     } catch (const dnnl::error&) {
     }
   }
@@ -154,7 +167,7 @@ class Operation {
  private:
   std::vector<std::unique_ptr<Chain>> chains_;
   Fastest fastest_;
-  bool noted_ = false;
+  bool chosen_ = false;
 };
 
 struct ProductShape {
@@ -268,16 +281,15 @@ class ProductOperation : public Operation {
       const memory::desc plain = result.direct ? result.in_place : dense(matrix_dims(result), result.type);
       const bool packs = constant(right.side);
       const memory::desc weights =
-          packs ? memory::desc(y.get_desc().dims(), right.type, memory::format_tag::any) : y.get_desc();
+          packs ? memory::desc(dims_of(y.get_desc()), right.type, memory::format_tag::any) : y.get_desc();
       memory::desc bias;
       if (s_.has_bias) {
-        Dims dims(plain.dims().size(), 1);
+        Dims dims(dims_of(plain).size(), 1);
         dims.back() = result.columns;
         bias = dense(dims, s_.bias);
       }
-      const dnnl::matmul::desc desc = s_.has_bias ? dnnl::matmul::desc(x.get_desc(), weights, bias, plain)
-                                                  : dnnl::matmul::desc(x.get_desc(), weights, plain);
-      const dnnl::matmul::primitive_desc primitive(desc, attributes(s_.post), engine());
+      const auto primitive =
+          describe_product(x.get_desc(), weights, s_.has_bias ? &bias : nullptr, plain, attributes(s_.post), engine());
       if (std::string(primitive.impl_info_str()).find("ref") != std::string::npos)
         throw dnnl::error(dnnl_unimplemented, "only a reference implementation");
       memory packed = y;
@@ -352,6 +364,12 @@ Dims window_dims(const std::vector<Window>& windows, int64_t Window::*member) {
   for (const auto& window : windows) dims.push_back(window.*member);
   return dims;
 }
+Sliding sliding(const std::vector<Window>& windows) {
+  Dims dilations = window_dims(windows, &Window::dilation);
+  for (auto& dilation : dilations) --dilation;  // oneDNN counts the elements left out
+  return {window_dims(windows, &Window::stride), dilations, window_dims(windows, &Window::pad_before),
+          window_dims(windows, &Window::pad_after)};
+}
 Dims joined(Dims front, const Dims& back) {
   front.insert(front.end(), back.begin(), back.end());
   return front;
@@ -404,23 +422,13 @@ class ConvolutionOperation : public Operation {
     try_way(name, [&](Chain& chain) {
       const memory::desc image = image_desc(false), kernel = kernel_desc(), result = image_desc(true);
       const auto with = [&](const memory::desc& plain) {
-        return layout ? memory::desc(plain.dims(), plain.data_type(), *layout) : plain;
+        return layout ? memory::desc(dims_of(plain), type_of(plain), *layout) : plain;
       };
-      const memory::desc wanted = any_kernel ? memory::desc(kernel.dims(), s_.kernel, memory::format_tag::any) : kernel;
-      Dims dilations = window_dims(s_.windows, &Window::dilation);
-      for (auto& dilation : dilations) --dilation;  // oneDNN counts the elements left out
-      const Dims strides = window_dims(s_.windows, &Window::stride),
-                 before = window_dims(s_.windows, &Window::pad_before),
-                 after = window_dims(s_.windows, &Window::pad_after);
+      const memory::desc wanted =
+          any_kernel ? memory::desc(dims_of(kernel), s_.kernel, memory::format_tag::any) : kernel;
       const memory::desc bias({s_.groups.extent * s_.features.extent}, s_.bias, memory::format_tag::a);
-      const auto forward = dnnl::prop_kind::forward_inference;
-      const auto direct = dnnl::algorithm::convolution_direct;
-      using Desc = dnnl::convolution_forward::desc;
-      const Desc desc =
-          s_.has_bias
-              ? Desc(forward, direct, with(image), wanted, bias, with(result), strides, dilations, before, after)
-              : Desc(forward, direct, with(image), wanted, with(result), strides, dilations, before, after);
-      const dnnl::convolution_forward::primitive_desc primitive(desc, attributes(s_.post), engine());
+      const auto primitive = describe_convolution(with(image), wanted, s_.has_bias ? &bias : nullptr, with(result),
+                                                  sliding(s_.windows), attributes(s_.post), engine());
       if (std::string(primitive.impl_info_str()).find("ref") != std::string::npos)
         throw dnnl::error(dnnl_unimplemented, "only a reference implementation");
       memory x = a_.view(image), w = b_.view(kernel), y = c_.view(result);
@@ -471,17 +479,12 @@ class PoolingOperation : public Operation {
     try_way(name, [&](Chain& chain) {
       const memory::desc image = desc(false), result = desc(true);
       const auto with = [&](const memory::desc& plain, memory::format_tag tag) {
-        return layout ? memory::desc(plain.dims(), plain.data_type(), tag) : plain;
+        return layout ? memory::desc(dims_of(plain), type_of(plain), tag) : plain;
       };
-      Dims dilations = window_dims(s_.windows, &Window::dilation);
-      for (auto& dilation : dilations) --dilation;
       const auto algorithm = is_mean_ ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_max;
-      const dnnl::pooling_v2_forward::desc pooling(
-          dnnl::prop_kind::forward_inference, algorithm, with(image, layout.value_or(memory::format_tag::any)),
-          with(result, memory::format_tag::any), window_dims(s_.windows, &Window::stride),
-          window_dims(s_.windows, &Window::kernel), dilations, window_dims(s_.windows, &Window::pad_before),
-          window_dims(s_.windows, &Window::pad_after));
-      const dnnl::pooling_v2_forward::primitive_desc primitive(pooling, engine());
+      const auto primitive = describe_pooling(algorithm, with(image, layout.value_or(memory::format_tag::any)),
+                                              with(result, memory::format_tag::any),
+                                              window_dims(s_.windows, &Window::kernel), sliding(s_.windows), engine());
       if (std::string(primitive.impl_info_str()).find("ref") != std::string::npos && layout)
         throw dnnl::error(dnnl_unimplemented, "only a reference implementation");
       memory x = a_.view(image), y = c_.view(result);
@@ -491,7 +494,7 @@ class PoolingOperation : public Operation {
         x = copy;
       }
       const memory out = primitive.dst_desc() != result ? memory(primitive.dst_desc(), engine()) : y;
-      chain.links.push_back({dnnl::pooling_v2_forward(primitive), {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, out}}});
+      chain.links.push_back({PoolingForward(primitive), {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, out}}});
       if (primitive.dst_desc() != result) chain.reorder(out, y, false);
     });
   }
@@ -536,16 +539,12 @@ class ElementwiseOperation : public Operation {
       if (kind_ == Kind::Reorder) {
         chain.reorder(x, y, false);
       } else if (kind_ == Kind::Softmax) {
-        const dnnl::softmax_v2_forward::desc desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate,
-                                                  from, to, along_);
-        chain.links.push_back(
-            {dnnl::softmax_v2_forward(dnnl::softmax_v2_forward::primitive_desc(desc, engine())), arguments});
+        chain.links.push_back({SoftmaxForward(describe_softmax(from, to, along_, engine())), arguments});
       } else {
         const auto algorithm = kind_ == Kind::Sum   ? dnnl::algorithm::reduction_sum
                                : kind_ == Kind::Max ? dnnl::algorithm::reduction_max
                                                     : dnnl::algorithm::reduction_min;
-        const dnnl::reduction::desc desc(algorithm, from, to, 0.f, 0.f);
-        chain.links.push_back({dnnl::reduction(dnnl::reduction::primitive_desc(desc, engine())), arguments});
+        chain.links.push_back({dnnl::reduction(describe_reduction(algorithm, from, to, engine())), arguments});
       }
     });
   }
@@ -568,5 +567,9 @@ Elementwise::Elementwise(Kind kind, Type from, Type to, Axes axes, int along) {
   operation_ = new ElementwiseOperation(kind, from, to, axes, along);
 }
 
+void finish() { stream().wait(); }
+
 }  // namespace onednn
 }  // namespace baseline
+
+TILE_TUNE_EXPORT int tile_tune_kernel_finish() { return baseline::guarded(baseline::onednn::finish); }

@@ -1,8 +1,8 @@
-// oneDNN's primitives (Debian: libdnnl-dev, 2.x) for the operations of search/baselines/operations.h.
+// oneDNN's primitives (2.x, 3.x) for the operations of search/baselines/operations.h.
 //
 // Primitives are made in the first call. Where plain strides are not what a primitive is fastest with, several ways are
 // tried then: directly, and with tensors reordered to and from another layout inside the timed call; the fastest stays.
-// Constant operands are reordered once, outside of it.
+// Constant operands are reordered once, outside of it. Calls are queued: finish() waits for them.
 #pragma once
 
 #include "prelude.h"
@@ -16,6 +16,9 @@ struct Post {
   float scale = 1;
   bool relu = false;
 };
+
+/// Until all that was called is done.
+void finish();
 
 class Operation;
 

@@ -126,6 +126,8 @@ TEST_CASE("a wrong program is exit 2, a missing file exit 1") {
       {{"bench", "matmul.tc", "--max-regression", "3x"}, 2, "command-line", "needs a percentage from 0 up to 100"},
       {{"bench", "matmul.tc", "--since", "old.json"}, 2, "command-line", "--max-regression"},
       {{"bench", "suite.json", "--against", "none"}, 2, "bad-suite", "\"format\": 1"},
+      {{"bench", "matmul.tc", "--against", "mkl"}, 2, "no-libraries", "mkl is one of the libraries of --libraries"},
+      {{"bench", "matmul.tc", "--libraries", "nowhere"}, 2, "no-libraries", "nowhere holds no libraries"},
       {{"check", "list.json"}, 2, "bad-json", "list.json is not a JSON object"},
       {{"check", "cut.json"}, 2, "bad-json", "cut.json:2:7: error: the file ends inside its JSON value"},
       {{"check", "huge.json"}, 2, "bad-json", "huge.json:2:10: error: this number is too large"},

@@ -174,10 +174,30 @@ TEST_CASE("a library that has none of the operations takes no part") {
                          {{"E", 9}, {"D", 4}, {"B", 2}, {"L", 3}});
   CHECK_FALSE(has_operation(steps_of(lookup)));
   for (const auto baseline : kBaselines)
-    CHECK(baseline_source(baseline, lookup, {}, 2).has_value() == (baseline == Baseline::OpenMp));
+    CHECK(baseline_source(baseline, lookup, {}, 2, "/nowhere").has_value() == (baseline == Baseline::OpenMp));
   const auto product = einsum("ik,kj->ij", {{"i", 4}, {"k", 5}, {"j", 6}});
-  CHECK_FALSE(baseline_source(Baseline::OneDnnPacked, product, {}, 2).has_value());
-  CHECK(baseline_source(Baseline::OneDnnPacked, product, {1}, 2).has_value());
+  CHECK_FALSE(baseline_source(Baseline::OneDnnPacked, product, {}, 2, "").has_value());
+  CHECK(baseline_source(Baseline::OneDnnPacked, product, {1}, 2, "").has_value());
+}
+
+TEST_CASE("fetched libraries take part where their folder is known, each with an adapter of its own") {
+  const auto product = einsum("ik,kj->ij", {{"i", 4}, {"k", 5}, {"j", 6}});
+  std::set<std::string> adapters, names;
+  for (const auto baseline : kBaselines) {
+    names.insert(kind_of(baseline).name);
+    if (!kind_of(baseline).is_fetched) continue;
+    CHECK_FALSE(baseline_source(baseline, product, {1}, 2, "").has_value());
+    const auto source = baseline_source(baseline, product, {1}, 2, "/some/where");
+    REQUIRE(source.has_value());
+    std::string flags;
+    for (const auto& flag : source->flags) flags += flag;
+    for (const auto& adapter : source->adapters)
+      for (const auto& flag : adapter.flags) flags += flag;
+    CHECK(flags.find("/some/where/lib") != std::string::npos);
+    adapters.insert(source->adapters.at(1).name);
+  }
+  CHECK(names.size() == std::size(kBaselines));
+  CHECK(adapters == std::set<std::string>{"mkl.cpp", "onednn-gomp.cpp", "onednn-sycl.cpp", "scipy-openblas.cpp"});
 }
 
 }  // namespace

@@ -68,6 +68,20 @@ class Table(unittest.TestCase):
         self.assertEqual(generality.weakest(runs, 1), ["a"])
         self.assertEqual(generality.worst(runs, "default", 2), [("a", 0.5), ("b", 2.0)])
 
+    def test_generations_are_kept_apart(self):
+        def entry(name, nanoseconds, kind="library", **more):
+            return {"name": name, "kind": kind, "outcome": "ok", "interval_ns": [1, 2], "median_ns": nanoseconds, **more}
+
+        one = run("x", 0.5) | {"entries": [
+            entry("default", 10, "schedule"), entry("onednn", 30), entry("onednn-packed", 1), entry("openmp", 2),
+            entry("mkl", 5, fetched=True), entry("onednn-sycl", 7, fetched=True)]}
+        self.assertEqual(generality.over_releases(one, "default", False), 3)
+        self.assertEqual(generality.over_releases(one, "default", True), 0.5)
+        self.assertIsNone(generality.over_releases(one, "tuned", True))
+        rows = {title: cells for title, *cells in generality.table({"a": one}, "default", ["x"])}
+        self.assertEqual(rows["  of the system's releases"], ["1", "3.00", "3.00", "3.00"])
+        self.assertEqual(rows["  of fetched releases"], ["1", "0.50", "0.50", "0.50"])
+
     def test_decile(self):
         self.assertEqual(generality.decile([float(one) for one in range(20)]), 2)
         self.assertEqual(generality.decile([3.0, 1.0, 2.0]), 1.0)

@@ -1,10 +1,10 @@
-// OpenBLAS's matrix products, one or many.
+// Matrix products of libraries with the C interface to BLAS, one or many.
 #pragma once
 
 #include "blas.h"
 
 namespace baseline {
-namespace openblas {
+namespace cblas {
 
 /// f32 or f64, as the first call tells.
 class Product {
@@ -18,5 +18,5 @@ class Product {
   Either* either_;  // lives as long as the process
 };
 
-}  // namespace openblas
+}  // namespace cblas
 }  // namespace baseline

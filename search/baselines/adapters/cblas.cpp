@@ -1,4 +1,4 @@
-#include "openblas.h"
+#include "cblas.h"
 
 #include <dlfcn.h>
 
@@ -11,11 +11,21 @@
 #include "fastest.h"
 
 namespace baseline {
-namespace openblas {
+namespace cblas {
 namespace {
 
 using blas::kPlain;
 using blas::kRowMajor;
+
+// Debian's OpenBLAS by its name; another release, or MKL, by its path.
+#ifdef BASELINE_BLAS_LIBRARY
+const char* const kFiles[] = {BASELINE_BLAS_LIBRARY};
+#else
+const char* const kFiles[] = {"libopenblas.so.0", "libopenblas.so"};
+#endif
+#ifndef BASELINE_BLAS_PREFIX
+#define BASELINE_BLAS_PREFIX ""
+#endif
 
 struct Library {
   void (*sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
@@ -25,36 +35,70 @@ struct Library {
   void (*set_num_threads)(int);
 };
 
+template <typename Function>
+void find(void* handle, Function& function, const std::string& name) {
+  function = reinterpret_cast<std::decay_t<Function>>(dlsym(handle, name.c_str()));
+  if (!function) throw std::runtime_error("the library lacks " + name);
+}
+
+#ifdef BASELINE_BLAS_IS_MKL
+
+const char* const kSetThreads = "MKL_Set_Num_Threads";
+// It may use the threads of OpenMP that the others use.
+void choose_core() {
+  setenv("MKL_THREADING_LAYER", "GNU", 1);
+#ifdef BASELINE_MKL_INSTRUCTIONS
+  setenv("MKL_ENABLE_INSTRUCTIONS", BASELINE_MKL_INSTRUCTIONS, 1);
+#endif
+}
+std::string version(void* handle) {
+  void (*get)(char*, int);
+  find(handle, get, "MKL_Get_Version_String");
+  char text[200] = "";
+  get(text, sizeof text);
+  const std::string all = text;  // "Intel(R) oneAPI Math Kernel Library Version 2026.2-Product Build ..."
+  const size_t at = all.find("Version ");
+  return at == std::string::npos ? "MKL" : "MKL " + all.substr(at + 8, all.find_first_of("- ", at + 8) - at - 8);
+}
+
+#else
+
+const char* const kSetThreads = BASELINE_BLAS_PREFIX "openblas_set_num_threads";
+void choose_core() {
+#ifdef BASELINE_OPENBLAS_CORE
+  setenv("OPENBLAS_CORETYPE", BASELINE_OPENBLAS_CORE, 1);
+#else
+  // On AMD it picks its AVX2 core by itself and is then half as fast. A user's own choice stands.
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+#endif
+}
+std::string version(void* handle) {
+  char* (*config)();
+  char* (*core)();
+  find(handle, config, BASELINE_BLAS_PREFIX "openblas_get_config");
+  find(handle, core, BASELINE_BLAS_PREFIX "openblas_get_corename");
+  const std::string text = config();
+  return text.substr(0, text.find(' ', text.find(' ') + 1)) + " (" + core() + ")";
+}
+
+#endif
+
 const Library& library() {
   static const Library one = [] {
-#ifdef BASELINE_OPENBLAS_CORE
-    setenv("OPENBLAS_CORETYPE", BASELINE_OPENBLAS_CORE, 1);
-#else
-    // On AMD it picks its AVX2 core by itself and is then half as fast. A user's own choice stands.
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-      setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-#endif
+    choose_core();
     void* handle = nullptr;
-    for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
+    for (const char* name : kFiles)
       if (!handle) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) throw std::runtime_error("OpenBLAS is not installed");
+    if (!handle) throw std::runtime_error("BLAS is not installed");
     Library found;
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(handle, name));
-      if (!function) throw std::runtime_error(std::string("OpenBLAS lacks ") + name);
-    };
-    find(found.sgemm, "cblas_sgemm");
-    find(found.dgemm, "cblas_dgemm");
-    find(found.sgemv, "cblas_sgemv");
-    find(found.dgemv, "cblas_dgemv");
-    find(found.set_num_threads, "openblas_set_num_threads");
-    char* (*config)();
-    char* (*core)();
-    find(config, "openblas_get_config");
-    find(core, "openblas_get_corename");
-    const std::string text = config();
-    add_note(text.substr(0, text.find(' ', text.find(' ') + 1)) + " (" + core() + ")");
+    find(handle, found.sgemm, BASELINE_BLAS_PREFIX "cblas_sgemm");
+    find(handle, found.dgemm, BASELINE_BLAS_PREFIX "cblas_dgemm");
+    find(handle, found.sgemv, BASELINE_BLAS_PREFIX "cblas_sgemv");
+    find(handle, found.dgemv, BASELINE_BLAS_PREFIX "cblas_dgemv");
+    find(handle, found.set_num_threads, kSetThreads);
+    add_note(version(handle));
     return found;
   }();
   return one;
@@ -131,5 +175,5 @@ Product::Product(const blas::ProductSpec& spec, int threads) : either_(new Eithe
 void Product::operator()(const float* a, const float* b, float* c) { either_->singles(a, b, c); }
 void Product::operator()(const double* a, const double* b, double* c) { either_->doubles(a, b, c); }
 
-}  // namespace openblas
+}  // namespace cblas
 }  // namespace baseline
