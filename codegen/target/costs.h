@@ -34,11 +34,14 @@ inline constexpr double kOverestimated = 2;
 inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
 /// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
 /// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height. A
-/// convolution of 88 features and steps of 2 took 7.6 ms with rows along its width, 3.4 with vectors along it.
+/// convolution of 88 features and steps of 2 took 7.6 ms with rows along its width, 3.4 with vectors along it, but with
+/// AVX2 5.6 and 6.5.
 inline constexpr double kBroadcastOfRun = 3;
 /// Rows a multiple of a way apart (a page: first caches are indexed by virtual addresses) share a set of the first
 /// cache. With more rows than ways each load of an element comes from the second cache, though its line was just there:
-/// 1024 x 1024 by 1024 x 16 ran at 59 % of the FMA peak with 13 rows, at 86 with 8. A vector takes as long (kFromL2).
+/// 1024 x 1024 by 1024 x 16 ran at 59 % of the FMA peak with 13 rows, at 86 with 8. A vector takes as long (kFromL2). A
+/// depthwise convolution of 14 images of 16 x 8 x 128 took 94 us with rows along the images, 57 along their width (Zen
+/// 4, 2026-11-27): five taps, too, lie a page apart.
 inline constexpr int64_t kWayBytes = 4096;
 inline constexpr double kLoadFromSecondCache = 2;
 /// A contiguous vector loaded and stored.
@@ -50,7 +53,8 @@ inline constexpr double kScalarMove = 2;
 inline constexpr double kTransposedMove = 0.75;
 /// The same of results, which wait at home for their neighbours before. With up to 0.62 products of 65 x (145 x 16) by
 /// (16 x 128), transposed, take 266 us, with 0.75 and more, in vectors along the batch, 790; with 0.5 some with sums of
-/// 18 terms take 1.4 times as long (two Zen 4 cores, 2026-11-27).
+/// 18 terms take 1.4 times as long (two Zen 4 cores, 2026-11-27). With AVX2 it has no part: of six kernels that it
+/// would change five were slower, up to three times.
 inline constexpr double kCollectedMove = 0.62;
 /// Of complex results, whose parts lie in pairs, and of tiles whose neighbours fill no vectors of this many.
 inline constexpr double kCollectedPiece = 1.05;

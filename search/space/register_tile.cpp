@@ -14,6 +14,17 @@ namespace {
 using codegen::Operand;
 namespace costs = codegen::costs;
 
+// A window's tap: the reduction loop and an output loop move along one dimension of the operand.
+bool slides(const StageContext& context, const Operand& operand, int r) {
+  const auto& loops = context.loops;
+  return std::any_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {
+    const auto* affine = std::get_if<ir::AffineExpr>(&subscript);
+    return affine && affine->coefficient(loops.reduction_index[r]) != 0 &&
+           std::any_of(loops.output_index.begin(), loops.output_index.end(),
+                       [&](int index) { return affine->coefficient(index) != 0; });
+  });
+}
+
 struct Candidate {
   const StageContext& context;
   int vector_loop;
@@ -32,22 +43,29 @@ struct Candidate {
     return p != vector_loop && std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
                                            [&](const Operand& operand) { return stride(operand, p) == 0; });
   }
-  // Rows read neighbours of an operand, or every other one, that vectors do not run along.
+  // Rows read neighbours of an operand that vectors do not run along; where vectors are of 64 bytes also every other
+  // one.
   bool is_run(const Operand& operand, const std::vector<int64_t>& tile) const {
     if (stride(operand, vector_loop) != 0) return false;
+    const int64_t furthest = context.target->vector_bytes >= 64 ? 2 : 1;
     for (int p = 0; p < context.outputs(); ++p)
-      if (tile[p] > 1 && (stride(operand, p) == 1 || stride(operand, p) == 2)) return true;
+      if (tile[p] > 1 && stride(operand, p) >= 1 && stride(operand, p) <= furthest) return true;
     return false;
   }
-  // More rows than the first cache has places for, as far apart as they are.
+  // More rows than the first cache has places for, as far apart as they are. Taps of a window are rows that the next
+  // tiles read again.
   bool thrashes(const Operand& operand, const std::vector<int64_t>& tile) const {
-    int64_t rows = 1;
-    for (int p = 0; p < context.outputs(); ++p) {
-      if (p == vector_loop) continue;
-      const int64_t bytes = stride(operand, p) * dtype_size(context.program->tensors[operand.tensor].type);
-      if (bytes != 0 && bytes % costs::kWayBytes == 0) rows *= tile[p];
-    }
-    return rows > context.target->l1_bytes / costs::kWayBytes;
+    const auto are_in_one_set = [&](int loop) {
+      const int64_t bytes = stride(operand, loop) * dtype_size(context.program->tensors[operand.tensor].type);
+      return bytes != 0 && bytes % costs::kWayBytes == 0;
+    };
+    int64_t rows = 1, taps_of_rows = 1;
+    for (int p = 0; p < context.outputs(); ++p)
+      if (p != vector_loop && are_in_one_set(p)) rows *= tile[p];
+    for (int r = 0; r < context.reductions(); ++r)
+      if (are_in_one_set(context.outputs() + r) && slides(context, operand, r))
+        taps_of_rows *= context.loops.reduction[r];
+    return rows > 1 && rows * taps_of_rows > context.target->l1_bytes / costs::kWayBytes;
   }
   /// The cheapest with so many vectors in a row of the tile.
   std::optional<RegisterTile> best(int64_t vectors) const;
@@ -95,6 +113,7 @@ double Candidate::store_cost(const std::vector<int64_t>& tile) const {
   const int across = context.contiguous_loop();
   const bool has_blocks = across >= 0 && context.loops.output[across] >= costs::kLeastTransposed;
   if (!has_blocks) return costs::kScalarMove;
+  if (!costs::halves_wide_vectors(*context.target)) return costs::kTransposedMove;
   const int64_t neighbours = tile[across] == 1 ? context.loops.output[across] : tile[across];
   const bool fills_vectors =
       neighbours >= costs::kNeighboursOfVector && (tile[across] == 1 || neighbours % costs::kNeighboursOfVector == 0);
@@ -250,23 +269,13 @@ int packing_dimension(const StageContext& context, const Operand& operand, int l
 }
 
 std::vector<int> window_loops(const StageContext& context, int vector_loop) {
-  const auto& loops = context.loops;
+  const auto& operands = context.loops.operands;
   std::vector<int> result;
-  auto slides = [&](int r) {
-    for (const auto& operand : loops.operands) {
-      if (!operand.affine || context.distance(operand, vector_loop) == 0) continue;
-      for (const auto& subscript : operand.subscripts) {
-        const auto& affine = std::get<ir::AffineExpr>(subscript);
-        if (affine.coefficient(loops.reduction_index[r]) == 0) continue;
-        if (std::any_of(loops.output_index.begin(), loops.output_index.end(),
-                        [&](int index) { return affine.coefficient(index) != 0; }))
-          return true;
-      }
-    }
-    return false;
-  };
   for (int r = 0; r < context.reductions(); ++r)
-    if (slides(r)) result.push_back(r);
+    if (std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+          return operand.affine && context.distance(operand, vector_loop) != 0 && slides(context, operand, r);
+        }))
+      result.push_back(r);
   return result;
 }
 

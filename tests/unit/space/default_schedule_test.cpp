@@ -172,6 +172,28 @@ TEST_CASE("short runs of the target are joined until blocks can be transposed", 
   CHECK(stage.order.back() == std::vector<int>{0, 1, 2});
 }
 
+TEST_CASE("rows and taps of a window that share sets of the first cache are not held together", "[unit]") {
+  // Images, and lines of one, lie whole pages apart: five lines of two images are more than eight ways.
+  const std::string text =
+      "def conv(float(N,X,Y,G) I, float(G,5,5) K) -> (O) { O(n,x,y,g) +=! I(n,x + kx,y + ky,g) * K(g,kx,ky) "
+      "where kx in 0:5, ky in 0:5 }";
+  const auto tiles_of = [&](int64_t channels) {
+    std::vector<int64_t> tiles;
+    for (const auto& tile : chosen(bound(text, {{"N", 14}, {"X", 20}, {"Y", 1024 / channels}, {"G", channels}})).tiles)
+      tiles.push_back(tile.back());
+    return tiles;
+  };
+  CHECK(tiles_of(64)[0] == 1);
+  CHECK(tiles_of(64)[1] == 1);
+}
+
+TEST_CASE("tiles of collected results leave pieces for all threads", "[unit]") {
+  const auto stage = chosen(bound("def f(bfloat16(K,M) A, bfloat16(K,N) B) -> (O) { O(m,n) +=! A(k,m) * B(k,n) }",
+                                  {{"K", 64}, {"M", 696}, {"N", 8}}));
+  CHECK_FALSE(stage.parallel_reduction);
+  CHECK(stage.cpu().parallel >= 1);
+}
+
 TEST_CASE("parallel loops are those that are left where results are collected", "[unit]") {
   // All eight of the batch lie at home together: the loop around them runs once.
   const auto stage = chosen(bound("def f(float(K,B,M) A, float(N,K,B) C) -> (O) { O(n,m,b) +=! A(k,b,m) * C(n,k,b) }",
