@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -128,7 +129,8 @@ Stmt stored_across(const std::vector<Scattered>& vectors) {
       const Expr value =
           square[i].type().element_of() == type ? square[i] : reinterpret(type.with_lanes(rows), square[i]);
       const Expr base = simplify(index->base + index->stride * (lane + i));
-      stores.push_back(Store::make(first->name, value, Ramp::make(base, 1, rows), first->param, const_true(rows), {}));
+      stores.push_back(Store::make(first->name, value, Ramp::make(base, make_one(base.type()), rows), first->param,
+                                   const_true(rows), {}));
     }
   }
   Stmt result = Block::make(stores);
@@ -181,11 +183,21 @@ struct StoredRow {
   size_t end = 0;  // number of the line behind the last
 };
 
+/// Whether lanes of different vectors may go to one element, the last of which has to win. Steps that are known when it
+/// runs are those of a tensor's dimension.
+bool may_meet(const std::vector<Scattered>& vectors) {
+  const auto stride = as_const_int(vectors[0].index->stride);
+  const auto [least, most] = std::minmax_element(
+      vectors.begin(), vectors.end(), [](const Scattered& a, const Scattered& b) { return a.distance < b.distance; });
+  return stride && std::abs(*stride) <= most->distance - least->distance;
+}
+
 /// What the names of addresses stand for.
 std::map<std::string, Expr> addresses_in(const std::vector<Line>& lines) {
   std::map<std::string, Expr> names;
   for (const auto& line : lines)
-    if (line.is_let() && line.value.type() == Halide::Int(32)) names[line.name] = substitute(names, line.value);
+    if (line.is_let() && line.value.type().is_int() && line.value.type().is_scalar())
+      names[line.name] = substitute(names, line.value);
   return names;
 }
 
@@ -215,6 +227,7 @@ StoredRow row_from(const std::vector<Line>& lines, size_t at, const std::map<std
     row.vectors.push_back({store, index, *distance});
     row.end = i + 1;
   }
+  if (row.vectors.size() > 1 && may_meet(row.vectors)) row.vectors.resize(1);
   return row;
 }
 

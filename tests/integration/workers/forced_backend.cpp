@@ -56,7 +56,7 @@ std::string body(Behaviour behaviour, const std::string& marker) {
     case Behaviour::LongFaster:
       return "usleep(200000);";
     case Behaviour::LongWrongOfNan:
-      return "for (long i = 0; i < n; ++i) if (a[i] != a[i]) o[i] = 0; usleep(100000);";
+      return "for (long i = 0; i < n; ++i) if (a[i] != a[i]) o[i] = 0; usleep(150000);";
     case Behaviour::LongSlower:
       return "usleep(600000);";
     case Behaviour::AlsoGood:

@@ -32,7 +32,7 @@ enum class Behaviour {
   BusyInCompile,    // takes 3 s of CPU time
   Long,             // right, in 300 ms
   LongFaster,       // right, in 200 ms
-  LongWrongOfNan,   // right but where the input is NaN, in 100 ms
+  LongWrongOfNan,   // right but where the input is NaN, in 150 ms
   LongSlower        // right, in 600 ms
 };
 

@@ -112,6 +112,22 @@ TEST_CASE("names between the stores stay before what uses them", "[unit]") {
   CHECK(now.scattered == 0);
 }
 
+TEST_CASE("addresses may have 64 bits", "[unit]") {
+  const Expr far = Variable::make(Int(64), "far");
+  std::vector<Stmt> stores;
+  for (int number = 0; number < 4; ++number)
+    stores.push_back(Store::make("f", Ramp::make(1000 * number, 1, 4),
+                                 Ramp::make(far + make_const(Int(64), number), make_const(Int(64), kStride), 4), {},
+                                 const_true(4), {}));
+  const Stmt all = Block::make(stores);
+  Memory before, now;
+  before.names["far"] = now.names["far"] = make_const(Int(64), 0);
+  all.accept(&before);
+  transposed(all).accept(&now);
+  CHECK(now.elements == before.elements);
+  CHECK(now.rows == 4);
+}
+
 TEST_CASE("stores that depend on each other stay as they are", "[unit]") {
   std::vector<Stmt> sums;
   for (int number = 0; number < 4; ++number) {
@@ -121,6 +137,12 @@ TEST_CASE("stores that depend on each other stay as they are", "[unit]") {
   }
   const Stmt all = Block::make(sums);
   CHECK(equal(transposed(all), all));
+  // Lanes that meet: the last store of an element counts.
+  std::vector<Stmt> meeting;
+  for (int number = 0; number < 8; ++number)
+    meeting.push_back(
+        Store::make("f", Ramp::make(1000 * number, 1, 4), Ramp::make(start + number, 3, 4), {}, const_true(4), {}));
+  CHECK(after(transposed(Block::make(meeting))).elements == after(Block::make(meeting)).elements);
   // Of other strides, and of places that nobody knows the distance of.
   const Stmt others =
       Block::make({vector(0, 4, start), vector(1, 4, start * 2), vector(2, 4, start * 3), vector(3, 4, start * 4)});
