@@ -56,8 +56,6 @@ const Ramp* scattered(const Stmt& stmt) {
   return reads(store->value, store->name) ? nullptr : index;
 }
 
-Expr shuffled(const Expr& a, const Expr& b, const std::vector<int>& indices) { return Shuffle::make({a, b}, indices); }
-
 /// Elements of the lower (upper) half of each group of `lanes`, of both vectors in turn: an instruction for groups of
 /// 16 bytes.
 Expr unpacked(const Expr& a, const Expr& b, int group, bool upper) {
@@ -68,7 +66,7 @@ Expr unpacked(const Expr& a, const Expr& b, int group, bool upper) {
       const int from = first + (upper ? group / 2 : 0) + i;
       indices.insert(indices.end(), {from, lanes + from});
     }
-  return shuffled(a, b, indices);
+  return Shuffle::make({a, b}, indices);
 }
 
 /// Groups of a that are even (odd) among all, then those of b.
@@ -78,7 +76,7 @@ Expr halves(const Expr& a, const Expr& b, int group, bool odd) {
   for (const int vector : {0, lanes})
     for (int first = odd ? group : 0; first < lanes; first += 2 * group)
       for (int i = 0; i < group; ++i) indices.push_back(vector + first + i);
-  return shuffled(a, b, indices);
+  return Shuffle::make({a, b}, indices);
 }
 
 /// A square of as many vectors as they have lanes. In each step vectors whose numbers differ in one bit are paired.
