@@ -41,8 +41,10 @@ bool is_queued() { return dnnl_version()->cpu_runtime == DNNL_RUNTIME_SYCL; }
 
 dnnl::engine& engine() {
 #ifdef BASELINE_ONEDNN_DEVICE
-  // SYCL finds the CPU as a device of OpenCL's, and starts as many threads as it is told.
+  // SYCL finds the CPU as a device of OpenCL's, and starts as many threads as it is told. Where the system's oneDNN has
+  // loaded the system's OpenCL already, that looks for the second name.
   setenv("OCL_ICD_FILENAMES", BASELINE_ONEDNN_DEVICE, 1);
+  setenv("OCL_ICD_VENDORS", BASELINE_ONEDNN_DEVICE, 1);
   setenv("ONEAPI_DEVICE_SELECTOR", "opencl:cpu", 1);
   setenv("DPCPP_CPU_NUM_CUS", std::to_string(omp_get_max_threads()).c_str(), 1);
 #endif
