@@ -53,8 +53,8 @@ inline constexpr double kScalarMove = 2;
 inline constexpr double kTransposedMove = 0.75;
 /// The same of results, which wait at home for their neighbours before. With up to 0.62 products of 65 x (145 x 16) by
 /// (16 x 128), transposed, take 266 us, with 0.75 and more, in vectors along the batch, 790; with 0.5 some with sums of
-/// 18 terms take 1.4 times as long (two Zen 4 cores, 2026-11-27). With AVX2 it has no part: of six kernels that it
-/// would change five were slower, up to three times.
+/// 18 terms take 1.4 times as long (two Zen 4 cores, 2026-11-27). With AVX2 it has no part: of 13 kernels that it
+/// would change seven were slower, up to three times, and one faster.
 inline constexpr double kCollectedMove = 0.62;
 /// Of complex results, whose parts lie in pairs, and of tiles whose neighbours fill no vectors of this many.
 inline constexpr double kCollectedPiece = 1.05;
