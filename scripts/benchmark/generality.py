@@ -49,8 +49,8 @@ def table(runs, key, groups):
     rows.append(row("what a library computes", [ratios[name] for name in ratios if name in by_library]))
     for title, fetched in (("  of the system's releases", False), ("  of fetched releases", True)):
         ratios_to = [over_releases(runs[name], key, fetched) for name in by_library]
-        if fetched_ran := [ratio for ratio in ratios_to if ratio is not None]:
-            rows.append(row(title, fetched_ran))
+        if known := [ratio for ratio in ratios_to if ratio is not None]:
+            rows.append(row(title, known))
     rows.append(row("the rest, over plain loops", [ratios[name] for name in ratios if name not in by_library]))
     rows.append(row("all", list(ratios.values())))
     return rows

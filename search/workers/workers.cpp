@@ -350,19 +350,25 @@ bool Workers::verify(const Ids& ids, double hopeless_ns) {
   return true;
 }
 
-/// Those that were judged by one call, by all calls.
+/// Those that were judged by one call, by all calls. What a race said of who is right stands.
 bool Workers::verify_in_full(const Ids& ids) {
-  Ids rest;
+  std::map<std::string, Verify> checks;
+  std::map<std::string, Reply> raced;
   for (const auto& id : ids) {
     const std::string& judged = known_.at(id).twin.empty() ? id : known_.at(id).twin;
-    if (known_[judged].judged_once && known_[judged].measurement.outcome == Outcome::Ok) rest.push_back(judged);
+    const auto& [outcome, reason] = std::tie(known_[judged].measurement.outcome, known_[judged].measurement.reason);
+    const bool may_run = outcome == Outcome::Ok || outcome == Outcome::Slow;
+    if (!known_[judged].judged_once || known_[judged].hopeless || !may_run) continue;
+    checks[judged] = Verify{"problem-0", kRuntime, known_[judged].library};
+    raced[judged] = Reply::fault(outcome, reason);
   }
-  if (rest.empty()) return true;
+  if (checks.empty()) return true;
   const auto lock = MachineLock::acquire(MachineLock::Mode::Shared, until(), options_.onlooker);
-  std::map<std::string, Verify> checks;
-  for (const auto& id : rest) checks[id] = Verify{"problem-0", kRuntime, known_[id].library};
   if (!lock || !check(checks, verified_at_once(program_), "")) return false;
-  for (const auto& id : rest) known_[id].judged_once = false;
+  for (const auto& [id, said] : raced) {
+    known_[id].judged_once = false;
+    if (known_[id].measurement.outcome == Outcome::Ok) record_fault(known_[id].measurement, said);
+  }
   return true;
 }
 

@@ -128,19 +128,22 @@ TEST_CASE("of long calls one is judged, and the rest before anything is kept") {
   options.limits.run_seconds = 5;
   const auto workers = start(options, Behaviour::Long);
   REQUIRE(workers->measure({scheduled(Behaviour::Long)}, scheduled(Behaviour::Long)).size() == 1);
-  const auto result = workers->measure(
-      {scheduled(Behaviour::LongSlower), scheduled(Behaviour::LongWrongOfNan), scheduled(Behaviour::LongFaster)},
-      scheduled(Behaviour::Long));
-  REQUIRE(result.size() == 3);
+  const auto result = workers->measure({scheduled(Behaviour::LongSlower), scheduled(Behaviour::LongWrongOfNan),
+                                        scheduled(Behaviour::LongFaster), scheduled(Behaviour::LongBehind)},
+                                       scheduled(Behaviour::Long));
+  REQUIRE(result.size() == 4);
   CHECK(result[0].outcome == Outcome::Slow);
   CHECK(result[0].samples_ns.size() == 1);
   CHECK(result[1].outcome == Outcome::Wrong);
   CHECK_THAT(result[1].reason, Catch::EndsWith("where inputs hold zeros, infinities, NaN or subnormal numbers"));
   CHECK(result[2].outcome == Outcome::Ok);
   CHECK(result[2].ratio > 1);
-  const auto last = workers->finals({scheduled(Behaviour::Long), scheduled(Behaviour::LongFaster)});
-  REQUIRE(last.size() == 2);
+  CHECK(result[3].outcome == Outcome::Slow);
+  const auto last =
+      workers->finals({scheduled(Behaviour::Long), scheduled(Behaviour::LongFaster), scheduled(Behaviour::LongBehind)});
+  REQUIRE(last.size() == 3);
   CHECK(last[1].outcome == Outcome::Ok);
+  CHECK(last[2].outcome == Outcome::Wrong);
 }
 
 TEST_CASE("memory beside the buffers is off limits") {

@@ -52,13 +52,15 @@ std::string body(Behaviour behaviour, const std::string& marker) {
     case Behaviour::CrashLater:
       return "if (++calls > 100) abort();";
     case Behaviour::Long:
-      return "usleep(300000);";
+      return "usleep(400000);";
     case Behaviour::LongFaster:
       return "usleep(200000);";
     case Behaviour::LongWrongOfNan:
       return "for (long i = 0; i < n; ++i) if (a[i] != a[i]) o[i] = 0; usleep(150000);";
     case Behaviour::LongSlower:
-      return "usleep(600000);";
+      return "usleep(900000);";
+    case Behaviour::LongBehind:
+      return "for (long i = 0; i < n; ++i) if (a[i] != a[i]) o[i] = 0; usleep(400000);";
     case Behaviour::AlsoGood:
       return "calls = 1;";
     default:

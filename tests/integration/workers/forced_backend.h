@@ -30,10 +30,11 @@ enum class Behaviour {
   WrongLater,       // right in the first hundred calls of a process
   CrashLater,       // the same
   BusyInCompile,    // takes 3 s of CPU time
-  Long,             // right, in 300 ms
+  Long,             // right, in 400 ms
   LongFaster,       // right, in 200 ms
   LongWrongOfNan,   // right but where the input is NaN, in 150 ms
-  LongSlower        // right, in 600 ms
+  LongSlower,       // right, in 900 ms
+  LongBehind        // as LongWrongOfNan, in 400 ms
 };
 
 codegen::Schedule scheduled(Behaviour behaviour);
