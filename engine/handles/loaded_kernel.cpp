@@ -72,7 +72,7 @@ Diagnostic misfit_of(const ImageArgument& argument, const Array& array) {
 Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::load(KernelImage image) {
   auto kernel = std::make_shared<LoadedKernel>();
   kernel->image_ = std::move(image);
-  kernel->context_.emplace(kernel->image_.threads);
+  kernel->context_.threads = kernel->image_.threads;
   TILE_TUNE_CHECK(kernel->prepare());
   const KernelImage& of = kernel->image_;
   if (of.object.empty()) return kernel;
@@ -102,7 +102,7 @@ Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::at(std::span<const Arr
       argument.strides[dimension] = array.strides.empty() ? in_order[dimension] : array.strides[dimension];
     }
   }
-  kernel->context_.emplace(image_.threads);
+  kernel->context_.threads = image_.threads;
   kernel->object_ = object_;
   kernel->entry_ = entry_;
   TILE_TUNE_CHECK(kernel->prepare());
@@ -204,7 +204,7 @@ Result<void> LoadedKernel::call(std::span<const Array> inputs, std::span<const A
   std::array<tile_tune_buffer, kMostArguments> buffers;
   std::array<uint64_t, kMostArguments> outside;
   std::array<void*, kMostArguments + 1> arguments;
-  tile_tune_call call{&context_->get(), 1};
+  tile_tune_call call{&context_, 1};
   void* user_context = &call;
   arguments[0] = &user_context;
   static uint64_t none[8];  // where an array without elements lies: Halide takes a null pointer for a question

@@ -11,7 +11,6 @@
 #include "codegen/load/loaded_object.h"
 #include "engine/handles/image.h"
 #include "engine/handles/runtime.h"
-#include "engine/handles/scratch.h"
 
 namespace tile_tune::engine {
 
@@ -52,7 +51,7 @@ class LoadedKernel {
   std::vector<tile_tune_buffer> buffers_;                     // without pointers
   std::vector<tile_tune_argument> signature_;                 // of inputs_, then of outputs_
   std::vector<const ImageArgument*> inputs_, outputs_;        // by position
-  std::optional<ScratchContext> context_;                     // of every call
+  tile_tune_context context_ = {};                            // of every call
   std::optional<codegen::LoadedObject> object_;               // none: nothing is computed
   int (*entry_)(void**) = nullptr;
 };

@@ -11,7 +11,7 @@
 
 #include "codegen/backend/kernel_abi.h"
 #include "codegen/target/host.h"
-#include "search/judge/parallel_loops.h"
+#include "search/judge/kernel_runtime.h"
 
 namespace tile_tune::search {
 namespace {
@@ -66,12 +66,18 @@ Result<Runtime> Runtime::load(const std::filesystem::path& library, int threads)
   TILE_TUNE_TRY(code, Code::load_runtime(library));
   using ParallelLoop = decltype(&tile_tune_parallel_loop);
   TILE_TUNE_TRY(set_parallel_loop, find<ParallelLoop (*)(ParallelLoop)>(code, "halide_set_custom_do_par_for"));
+  using Take = decltype(&tile_tune_take_memory);
+  using GiveBack = decltype(&tile_tune_give_memory_back);
+  TILE_TUNE_TRY(set_take, find<Take (*)(Take)>(code, "halide_set_custom_malloc"));
+  TILE_TUNE_TRY(set_give_back, find<GiveBack (*)(GiveBack)>(code, "halide_set_custom_free"));
   TILE_TUNE_TRY(set_handler,
                 find<halide_error_handler_t (*)(halide_error_handler_t)>(code, "halide_set_error_handler"));
   Runtime runtime;
   runtime.threads_ = threads;
   tile_tune_set_loop_threads(threads);
   set_parallel_loop(tile_tune_parallel_loop);
+  set_take(tile_tune_take_memory);
+  set_give_back(tile_tune_give_memory_back);
   set_handler(record_error);
   runtime.cores_ = cores_from_here();
   runtime.parallel_for()(threads, [](int) {});  // the pool starts its threads at the first parallel loop

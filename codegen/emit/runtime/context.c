@@ -1,4 +1,4 @@
-/* Contexts and the memory of their calls. */
+/* Contexts. */
 #include <stdlib.h>
 
 #include "tile_tune_rt.h"
@@ -49,36 +49,3 @@ const char* tile_tune_rt2_error_string(int status) {
   }
 #undef TILE_TUNE_TEXT
 }
-
-/* HalideRuntime.h asks for memory at the alignment of the widest vectors, of a size that is a multiple of it, with
- * eight bytes before and behind that may be read. Before ours lies what is needed to give it back. */
-enum { ALIGNMENT = 64 };
-
-struct origin {
-  void* memory;
-  size_t bytes;
-};
-
-void* tile_tune_rt2_malloc(struct tile_tune_call* call, size_t bytes) {
-  const struct tile_tune_context* context = call->context;
-  if (bytes > SIZE_MAX - 3 * ALIGNMENT) return NULL;
-  const size_t total = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 2 * ALIGNMENT;
-  void* memory = context->allocate != NULL ? context->allocate(context->user, total) : malloc(total);
-  if (memory == NULL) return NULL;
-  struct origin* aligned =
-      (struct origin*)(((uintptr_t)memory + sizeof(struct origin) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-  aligned[-1] = (struct origin){memory, total};
-  return aligned;
-}
-
-void tile_tune_rt2_free(struct tile_tune_call* call, void* memory) {
-  if (memory == NULL) return;
-  const struct tile_tune_context* context = call->context;
-  const struct origin origin = ((struct origin*)memory)[-1];
-  if (context->release != NULL)
-    context->release(context->user, origin.memory, origin.bytes);
-  else
-    free(origin.memory);
-}
-
-int tile_tune_rt2_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }

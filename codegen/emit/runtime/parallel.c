@@ -234,6 +234,7 @@ static void* work(void* state) {
   }
   leave_cpu(worker->cpu);
   pthread_mutex_unlock(&pool.lock);
+  tile_tune_rt2_end_thread();
   return NULL;
 }
 

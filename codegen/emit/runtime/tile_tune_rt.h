@@ -20,7 +20,7 @@
 #include "tile_tune_status.h"
 
 /* Where the work of a call is done and its scratch memory comes from. All zero is the default: our own pool with one
- * thread for each CPU the calling thread may use, malloc and free. */
+ * thread for each CPU the calling thread may use, and memory that each thread keeps from call to call. */
 struct tile_tune_context {
   atomic_int threads; /* 0: one for each CPU */
   void (*parallel_for)(void* user, int count, void (*task)(void* state, int index), void* state);
@@ -45,6 +45,9 @@ void tile_tune_rt2_free(struct tile_tune_call* call, void* memory);
 int tile_tune_rt2_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
                              int size, uint8_t* closure);
 int tile_tune_rt2_out_of_memory(void);
+
+/* Gives back what the calling thread has kept. Not inside a call. */
+void tile_tune_rt2_end_thread(void);
 
 /* What a pointer of an entry must show. */
 struct tile_tune_argument {

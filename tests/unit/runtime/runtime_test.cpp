@@ -130,3 +130,16 @@ TEST_CASE("scratch memory is aligned to 64 bytes, and eight bytes around it may 
   }
   CHECK(take_and_fill(std::numeric_limits<unsigned long long>::max() - 63) == nullptr);
 }
+
+TEST_CASE("a thread keeps scratch memory for its next call, but little of it for what needs much less") {
+  constexpr unsigned long long kBytes = 300'000;
+  const void* const first = take_and_fill(kBytes);
+  const std::vector<char> others(kBytes);  // whatever was given back to the C library would be here now
+  CHECK(take_and_fill(kBytes) == first);
+  CHECK(take_and_fill(kBytes - 1000) == first);
+  CHECK(take_and_fill(kBytes / 8) != first);
+  const void* of_other_thread = first;
+  std::thread([&] { of_other_thread = take_and_fill(kBytes); }).join();
+  CHECK(of_other_thread != first);
+  CHECK(take_and_fill(kBytes) == first);
+}

@@ -1,7 +1,8 @@
-/* Parallel loops of kernels in a worker, on the thread pool that emitted libraries have. */
-#ifndef TILE_TUNE_PARALLEL_LOOPS_H
-#define TILE_TUNE_PARALLEL_LOOPS_H
+/* What kernels in a worker call, of the runtime that emitted libraries have: the thread pool and scratch memory. */
+#ifndef TILE_TUNE_KERNEL_RUNTIME_H
+#define TILE_TUNE_KERNEL_RUNTIME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -13,6 +14,10 @@ void tile_tune_set_loop_threads(int threads);
 
 /* Halide's halide_do_par_for (HalideRuntime.h): 0, or what the first task to fail returned. */
 int tile_tune_parallel_loop(void* user_context, int (*task)(void*, int, uint8_t*), int min, int size, uint8_t* closure);
+
+/* Halide's halide_malloc and halide_free. */
+void* tile_tune_take_memory(void* user_context, size_t bytes);
+void tile_tune_give_memory_back(void* user_context, void* memory);
 
 #ifdef __cplusplus
 }
