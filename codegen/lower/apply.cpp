@@ -241,7 +241,10 @@ struct Applier : Tiling {
     bound_to_register_tile(func);
     if (lanes) func.bound_extent(lanes->var, static_cast<int>(lanes->count));
     register_tile(func, {}, lanes);
-    Halide::Stage update = func.update();
+    apply_update(func.update(), sums, lanes);
+  }
+
+  void apply_update(Halide::Stage update, const RegisterSums& sums, const std::optional<Lanes>& lanes) const {
     std::vector<VarOrRVar> order;
     for (auto loop = sums.unrolled.begin() + (stage.dot ? 1 : 0); loop != sums.unrolled.end(); ++loop) {
       update.unroll(*loop);
@@ -260,9 +263,7 @@ struct Applier : Tiling {
     const Lanes all{reduction.lane, reduction.lanes};
     Func(reduction.partial.func).compute_at(innermost());
     apply_sums(reduction.partial, all);
-    if (reduction.last)
-      register_tile(Func(reduction.partial.func).update(1),
-                    std::vector<VarOrRVar>(reduction.last->begin(), reduction.last->end()), all);
+    if (reduction.last) apply_update(Func(reduction.partial.func).update(1), *reduction.last, all);
     for (auto [fold, width] : reduction.folds) {
       fold.compute_at(innermost()).store_in(Halide::MemoryType::Register);
       fold.bound_extent(reduction.lane, width);

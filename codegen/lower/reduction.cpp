@@ -198,12 +198,12 @@ struct ReductionBuilder {
     return result;
   }
 
-  // partial(lane, vars) sums every lane_count-th iteration of the vectorised loop; what is left over is a tail. Where
-  // terms are combined in pairs, half as many lanes sum two of these each.
+  // partial(lane, vars) sums every lane_count-th iteration of the vectorised loop, or of its pairs where lanes take dot
+  // products; what is left over is a tail. Where terms are combined in pairs, half as many lanes sum two of these each.
   LaneReduction in_lanes(Func accumulator) const {
     const int loop = schedule.cpu().vector_loop - stage.outputs();
     const int64_t lane_count = int64_t{schedule.cpu().lanes} * schedule.reduction_unroll[loop];
-    const int step = static_cast<int>(lane_count);
+    const int width = stage.dot ? stage.dot->width : 1, step = static_cast<int>(lane_count) * width;
     const bool at_run_time = stage.runtime_reductions[loop];
     const Expr extent = at_run_time ? runtime_extent(loop) : Expr(static_cast<int>(stage.reduction_extents[loop]));
     const Expr whole = Halide::Internal::simplify(extent / step);
@@ -211,16 +211,23 @@ struct ReductionBuilder {
     std::vector<Span> spans, rest;
     for (int r = 0; r < reductions(); ++r) {
       const bool cut = r == loop;
-      spans.push_back(cut ? Span{0, whole, 1} : span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
+      spans.push_back(cut ? Span{0, whole, width} : span(r, stage.reduction_extents[r], schedule.reduction_unroll[r]));
       rest.push_back(cut ? Span{Halide::Internal::simplify(whole * step), Halide::Internal::simplify(extent % step), 1}
                          : span(r, stage.reduction_extents[r], 1));
     }
     ReductionDomain loops = domain("_r", spans);
-    loops.positions[loop] = loops.positions[loop] * step + lane;
+    // Where an iteration of a lane is, of those that all lanes take at a time.
+    const auto at_lane = [&](const ReductionDomain& of) {
+      return stage.dot ? lane * width + of.part(stage.dot) : Expr(lane);
+    };
+    const auto place = static_cast<size_t>(
+        std::find(schedule.reduction_order.rbegin(), schedule.reduction_order.rend(), loop) -
+        schedule.reduction_order.rbegin());
+    loops.positions[loop] = loops.loops[place] * step + at_lane(loops);
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), lane);
     const Term whole_term = terms.of(loops.positions);
-    const bool in_pairs = takes_pairs(reduction_op(statement), statement.accumulator) &&
+    const bool in_pairs = takes_pairs(reduction_op(statement), statement.accumulator) && !stage.dot &&
                           schedule.reduction_unroll[loop] % 2 == 0 && whole_term.conditions.empty();
     const int64_t lanes = in_pairs ? lane_count / 2 : lane_count;
     const auto beside = [&](std::vector<Expr> positions) {
@@ -229,19 +236,20 @@ struct ReductionBuilder {
     };
     RegisterSums partial{Func(name + "_part"), loops.unrolled, loops.loops};
     define(partial.func, partial_vars, initial());
-    accumulate(partial.func, partial_vars, whole_term, loops.all(), false, beside(loops.positions));
-    const int left = at_run_time ? 0 : static_cast<int>(stage.reduction_extents[loop] % lane_count);
-    std::optional<std::vector<Halide::RVar>> last;
-    if (left > schedule.reduction_unroll[loop] && stage.reduction_extents[loop] >= lane_count) {
+    accumulate(partial.func, partial_vars, whole_term, loops.all(), stage.dot.has_value(), beside(loops.positions));
+    const int left = at_run_time ? 0 : static_cast<int>(stage.reduction_extents[loop] % step);
+    std::optional<RegisterSums> last;
+    if (left > schedule.reduction_unroll[loop] && stage.reduction_extents[loop] >= step) {
       // The last vectors begin earlier, and lanes that have had their iterations keep their sums; minima and maxima may
       // have them again.
-      rest[loop] = {0, 1, 1};
+      rest[loop] = {0, 1, width};
       ReductionDomain again = domain("_t", rest);
-      again.positions[loop] += static_cast<int>(stage.reduction_extents[loop] - lane_count) + lane;
-      Term term = terms.of(again.positions);
-      if (!in_pairs) term.conditions.push_back(lane >= step - left);
-      accumulate(partial.func, partial_vars, term, again.all(), false, beside(again.positions));
-      last = again.loops;
+      again.positions[loop] =
+          again.loops[place] + static_cast<int>(stage.reduction_extents[loop] - step) + at_lane(again);
+      const auto is_left = in_pairs ? std::optional<Expr>() : at_lane(again) >= step - left;
+      const Term term = terms.of(again.positions, {}, is_left);
+      accumulate(partial.func, partial_vars, term, again.all(), stage.dot.has_value(), beside(again.positions));
+      last = RegisterSums{partial.func, again.unrolled, again.loops};
     }
     const bool once = std::all_of(spans.begin(), spans.end(),
                                   [](const Span& one) { return Halide::Internal::is_const_one(one.count); });
@@ -249,7 +257,7 @@ struct ReductionBuilder {
     define(accumulator, vars, lane_of(result.folds.empty() ? partial.func : result.folds.back().first, 0));
     if (last || (!at_run_time && left == 0)) return result;
     const ReductionDomain tail = domain("_t", rest);
-    accumulate(accumulator, vars, terms.of(tail.positions), tail.all());
+    accumulate(accumulator, vars, terms.of(tail.positions), tail.all(), stage.dot.has_value());
     result.tail = tail.loops;
     return result;
   }

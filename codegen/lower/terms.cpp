@@ -176,11 +176,12 @@ bool Terms::find_repeated_operand() const {
   });
 }
 
-Term Terms::of(std::vector<Expr> reduction, const Expr& part) const {
+Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optional<Expr>& only_if) const {
   if (const auto& cut = schedule_.parallel_reduction)
     reduction[cut->loop] += *stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
   const auto indices = index_values(reduction);
   auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
+  if (only_if) conditions.push_back(*only_if);
   auto of_row = indices;
   if (stage_.dot && stage_.ends_early(stage_.dot->loop)) {
     Expr& position = reduction[stage_.dot->loop];

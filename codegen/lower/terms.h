@@ -29,8 +29,10 @@ class Terms {
   /// The copies that the terms read, by the schedule's packings.
   const std::vector<PackedOperand>& packed() const { return packed_; }
 
-  /// Of an iteration of each reduction loop. `part`: which of a dot product's iterations, where the schedule has them.
-  Term of(std::vector<Halide::Expr> reduction, const Halide::Expr& part = {}) const;
+  /// Of an iteration of each reduction loop. `part`: which of a dot product's iterations, where the schedule has them;
+  /// `only_if`: what must hold beside the statement's conditions.
+  Term of(std::vector<Halide::Expr> reduction, const Halide::Expr& part = {},
+          const std::optional<Halide::Expr>& only_if = {}) const;
 
   /// Values of the statement's indices, given one expression per reduction loop. Elements outside the written range
   /// are computed from the nearest index and thrown away, so that no read leaves its tensor.

@@ -134,6 +134,11 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
   if (!stage.dot_product || stage.is_gpu()) return {};  // gpu_check.h
   const auto dot = dot_product(program.statements[number], loops, stage);
   if (!dot || stage.parallel_reduction) return invalid(number, "there are no dot products in it");
+  if (dot->in_lanes) {
+    if (int64_t{stage.reduction_unroll[dot->loop]} * stage.cpu().lanes * dot->width > loops.reduction[dot->loop])
+      return invalid(number, "its lanes take more dot products at a time than the reduction has");
+    return {};
+  }
   if (stage.reduction_unroll[dot->loop] != dot->width)
     return invalid(number, fmt::format("dot products take {} iterations of the innermost reduction loop", dot->width));
   const auto packing = std::find_if(stage.packings.begin(), stage.packings.end(),

@@ -55,6 +55,22 @@ std::optional<DotProduct> dot_product_on_gpu(const ir::Statement& statement, con
   return dot;
 }
 
+/// Pairs of neighbours in each lane; what fills no vector takes the way of other reductions in lanes.
+std::optional<DotProduct> dot_product_in_lanes(const Loops& loops, const NestSchedule& stage,
+                                               const std::array<DType, 2>& types, DType sum) {
+  DotProduct dot;
+  dot.loop = stage.reduction_order.back();
+  dot.in_lanes = true;
+  dot.column = -1;
+  const int loop = static_cast<int>(loops.output.size()) + dot.loop;
+  const int64_t lanes = stage.cpu().lanes;
+  if (stage.cpu().vector_loop != loop || width_of(types[0], types[1], sum) == 0 ||
+      loops.reduction[static_cast<size_t>(dot.loop)] < dot.width * lanes || !loops.is_walked(loops.operands[0], loop) ||
+      !loops.is_walked(loops.operands[1], loop))
+    return std::nullopt;
+  return dot;
+}
+
 }  // namespace
 
 std::optional<DType> dot_product_type(const ir::Statement& statement) {
@@ -67,8 +83,9 @@ std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loop
   const auto types = narrow_factors(statement);
   if (!types || loops.reduction.empty() || !loops.operands[0].affine || !loops.operands[1].affine) return std::nullopt;
   if (stage.is_gpu()) return dot_product_on_gpu(statement, loops, stage, *types);
-  if (stage.cpu().vector_loop < 0 || stage.cpu().vector_loop >= static_cast<int>(loops.output.size()))
-    return std::nullopt;
+  if (stage.cpu().vector_loop >= static_cast<int>(loops.output.size()))
+    return dot_product_in_lanes(loops, stage, *types, statement.accumulator);
+  if (stage.cpu().vector_loop < 0) return std::nullopt;
   // Both reads are affine, so that they are the statement's operands 0 and 1.
   const auto walks = [&](int operand) { return loops.is_walked(loops.operands[operand], stage.cpu().vector_loop); };
   if (walks(0) == walks(1)) return std::nullopt;

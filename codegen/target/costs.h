@@ -32,6 +32,9 @@ inline constexpr double kOverestimated = 2;
 /// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction, and as
 /// long into half a vector.
 inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
+/// Halves, or bf16, that are loaded to be computed with in f32: a load that extends and a shift, or a conversion in two
+/// steps.
+inline constexpr double kWidening = 2;
 /// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
 /// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height. A
 /// convolution of 88 features and steps of 2 took 7.6 ms with rows along its width, 3.4 with vectors along it, but with

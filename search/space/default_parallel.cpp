@@ -56,11 +56,9 @@ double least_cycles(const StageContext& context, int lanes) {
   const bool gathers = std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
                                    [](const codegen::Operand& operand) { return !operand.affine; });
   const auto& statement = context.program->statements[context.statement];
-  // A dot-product instruction takes as many as fill a lane.
-  const auto dot = codegen::dot_product_type(statement);
-  const int in_lane = dot && target.has_dot_products() ? dtype_size(context.type) / dtype_size(*dot) : 1;
-  const double operations =
-      elements(context.loops) * static_cast<double>(1 + operations_of_functions(*statement.value)) / in_lane;
+  const double operations = elements(context.loops) *
+                            static_cast<double>(1 + operations_of_functions(*statement.value)) /
+                            iterations_in_lane(context);
   const double bytes = bytes_moved(context);
   const double a_cycle = bytes <= static_cast<double>(target.l2_bytes)   ? costs::kFromL2
                          : bytes <= static_cast<double>(target.l3_bytes) ? costs::kFromL3
@@ -69,6 +67,11 @@ double least_cycles(const StageContext& context, int lanes) {
 }
 
 }  // namespace
+
+int iterations_in_lane(const StageContext& context) {
+  const auto dot = codegen::dot_product_type(context.program->statements[context.statement]);
+  return dot && context.target->has_dot_products() ? dtype_size(context.type) / dtype_size(*dot) : 1;
+}
 
 bool is_worth_threads(const StageContext& context, int lanes) {
   return context.target->threads > 1 && elements(context.loops) >= costs::kSerialWork &&

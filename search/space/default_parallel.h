@@ -8,6 +8,9 @@ namespace tile_tune::search {
 // Pieces a thread that bound the idle end of a parallel loop to an eighth of it on average.
 constexpr int kPiecesPerThread = 4;
 
+/// Iterations of a reduction that a lane takes at a time: as many as a dot-product instruction does, else one.
+int iterations_in_lane(const StageContext& context);
+
 /// Whether several threads can be faster than one; `lanes`: of the stage's vectors.
 bool is_worth_threads(const StageContext& context, int lanes);
 

@@ -331,11 +331,13 @@ void pack_panels(const Model& model, NestSchedule& stage, int row_loop) {
   }
 }
 
-// Loops, from the outermost on, that all use the operand: a copy inside them is made no more often than one before
-// them, and is smaller. 0 if the parallel ones are not among them.
+// Loops, from the outermost on, that all use the operand or have one tile: a copy inside them is made no more often than
+// one before them, and is smaller. 0 if the parallel ones are not among them.
 int copy_depth(const Model& model, const NestSchedule& stage, const Operand& operand) {
   const auto& order = stage.order.front();
-  const auto end = std::find_if(order.begin(), order.end(), [&](int p) { return model.stride(operand, p) == 0; });
+  const auto end = std::find_if(order.begin(), order.end(), [&](int p) {
+    return model.stride(operand, p) == 0 && trip_count(model.context.loops, stage, p, 0) > 1;
+  });
   const int depth = static_cast<int>(end - order.begin());
   return depth < stage.cpu().parallel ? 0 : depth;
 }
@@ -357,7 +359,7 @@ void pack_for_dots(const Model& model, NestSchedule& stage) {
   const auto& context = model.context;
   const auto& statement = context.program->statements[context.statement];
   const auto dot = codegen::dot_product(statement, context.loops, stage);
-  if (!dot || !context.target->has_dot_products()) return;
+  if (!dot || dot->in_lanes || !context.target->has_dot_products()) return;
   const auto pack = [&](int number, const std::vector<int>& order) {
     if (std::none_of(stage.packings.begin(), stage.packings.end(),
                      [&](const Packing& packing) { return packing.operand == number; }))
@@ -419,10 +421,14 @@ NestSchedule product_in_lanes(const Model& model, const RegisterTile& tile) {
   for (const int64_t size : tile.tile) stage.tiles.push_back({size});
   stage.order = {loop_order(model, stage, -1)};
   choose_reduction(model, stage);
+  // Innermost, as dot products have it.
+  std::stable_partition(stage.reduction_order.begin(), stage.reduction_order.end(),
+                        [&](int r) { return context.outputs() + r != tile.vector_loop; });
+  stage.dot_product = iterations_in_lane(context) > 1;
   stage.cpu().parallel = parallel_loops(model, stage);
   const int index = context.loops.reduction_index[tile.vector_loop - context.outputs()];
   for (const auto& operand : context.loops.operands)
-    if (model.stride(operand, tile.vector_loop) > 1)
+    if (is_copied_for_lanes(context, operand, tile.vector_loop, tile.tile))
       stage.packings.push_back(
           {operand.number, copy_depth(model, stage, operand), order_along(context, operand, index)});
   return stage;
@@ -565,7 +571,8 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
     std::vector<NestSchedule> stages;
     if (const auto in_lanes = best_lane_tile(context)) {
       const double trusted = in_lanes->is_small ? 1 : costs::kOverestimated;
-      const double others = (tiles[0].cost - tiles[0].moves) / trusted + tiles[0].moves;
+      const double others =
+          (tiles[0].cost - tiles[0].moves) / trusted / iterations_in_lane(context) + tiles[0].moves;
       if (in_lanes->tile.cost < std::min(others, lowest)) stages.push_back(product_in_lanes(model, in_lanes->tile));
     }
     if (!stages.empty() || tiles[0].cost <= lowest) {

@@ -1,8 +1,10 @@
 #include "search/space/lane_tile.h"
-#include "codegen/target/costs.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "codegen/target/costs.h"
+#include "search/space/default_parallel.h"
 
 namespace tile_tune::search {
 namespace {
@@ -20,17 +22,37 @@ struct Lanes {
   int64_t extent(int p) const { return std::max<int64_t>(context.loops.output[p], 1); }
   int64_t reduction() const { return context.loops.reduction[loop - context.outputs()]; }
 
-  // Of copying what does not lie along the loop; nullopt where an operand cannot be made to. Halves and bytes have
-  // instructions of their own, or are widened in a copy.
-  std::optional<double> moves() const {
+  DType type_of(const Operand& operand) const { return context.program->tensors[operand.tensor].type; }
+  bool is_widened(const Operand& operand) const { return type_of(operand) != context.type; }
+
+  bool takes_dots() const { return iterations_in_lane(context) > 1; }
+  // Of the loop that a vector takes: dot products in lanes are of pairs (codegen/schedule/dot_product.h).
+  int64_t iterations_at_a_time() const { return int64_t{width.lanes} * (takes_dots() ? 2 : 1); }
+
+  // There are enough iterations, and all operands lie along the loop or can be made to.
+  bool are_possible() const {
+    const auto& operands = context.loops.operands;
+    return reduction() >= iterations_at_a_time() &&
+           std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+             const bool suits = !is_widened(operand) || is_float(type_of(operand)) || takes_dots();
+             return operand.affine && suits && stride(operand, loop) != 0 &&
+                    (stride(operand, loop) == 1 || packing_dimension(context, operand, loop) >= 0);
+           });
+  }
+
+  // What widening an operand costs a load: pairs of bf16 are taken as they are, bytes as 16 bits.
+  double widening(const Operand& operand, const std::vector<int64_t>& tile) const {
+    const bool is_done = type_of(operand) == DType::F16 ? is_copied_for_lanes(context, operand, loop, tile)
+                                                        : takes_dots() && dtype_size(type_of(operand)) == 2;
+    return is_widened(operand) && !is_done ? costs::kWidening : 0;
+  }
+
+  // Of copies.
+  double moves(const std::vector<int64_t>& tile) const {
     double moves = 0;
-    for (const auto& operand : context.loops.operands) {
-      if (!operand.affine || context.program->tensors[operand.tensor].type != context.type) return std::nullopt;
-      const int64_t distance = stride(operand, loop);
-      if (distance == 1) continue;
-      if (distance == 0 || packing_dimension(context, operand, loop) < 0) return std::nullopt;
-      moves += whole_footprint(context, operand) * costs::kTransposedMove;
-    }
+    for (const auto& operand : context.loops.operands)
+      if (is_copied_for_lanes(context, operand, loop, tile))
+        moves += whole_footprint(context, operand) * costs::kTransposedMove;
     return moves;
   }
 
@@ -83,7 +105,7 @@ struct Lanes {
   }
 
   double cost(const std::vector<int64_t>& tile, double load) const {
-    double others = 1, trips = 1, vectors = 0;
+    double others = 1, trips = 1, loads = 0;
     int64_t accumulators = 1;
     for (int r = 0; r < context.reductions(); ++r)
       if (r != loop - context.outputs())
@@ -96,14 +118,15 @@ struct Lanes {
       double count = 1;
       for (int p = 0; p < context.outputs(); ++p)
         if (stride(operand, p) != 0) count *= static_cast<double>(tile[p]);
-      vectors += count;
+      loads += count * (load + widening(operand, tile));
     }
-    const double step = step_time(static_cast<double>(accumulators), vectors * load, width.share);
-    const int64_t steps = (reduction() + width.lanes - 1) / width.lanes;  // what fills no vector takes one, too
+    const double step = step_time(static_cast<double>(accumulators), loads, width.share);
+    const int64_t at_a_time = iterations_at_a_time();
+    const int64_t steps = (reduction() + at_a_time - 1) / at_a_time;  // what fills no vector takes one, too
     return trips * (others * static_cast<double>(steps) * step + fold_cost(accumulators) + costs::kInFlight);
   }
 
-  std::optional<LaneTile> best(double moves) const {
+  std::optional<LaneTile> best() const {
     std::optional<LaneTile> best;
     std::vector<int64_t> tile(context.outputs(), 1);
     for (int a = context.outputs(); a-- > 0;)
@@ -116,8 +139,9 @@ struct Lanes {
             if (tile[a] * tile[b] + tile[a] + 1 > context.target->vector_registers) continue;
             const auto load = load_of_near(tile);
             if (!load) continue;
-            if (const double found = moves + cost(tile, *load); !best || found < best->tile.cost)
-              best = LaneTile{{loop, width.lanes, tile, found, moves}, moves == 0 && *load == costs::kVectorLoad};
+            const double copies = moves(tile), found = copies + cost(tile, *load);
+            if (!best || found < best->tile.cost)
+              best = LaneTile{{loop, width.lanes, tile, found, copies}, copies == 0 && *load == costs::kVectorLoad};
           }
         tile[a] = tile[b] = 1;
       }
@@ -127,15 +151,24 @@ struct Lanes {
 
 }  // namespace
 
+bool is_copied_for_lanes(const StageContext& context, const Operand& operand, int loop,
+                         const std::vector<int64_t>& tile) {
+  if (context.distance(operand, loop) != 1) return true;
+  int64_t passes = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (context.distance(operand, p) == 0)
+      passes *= (std::max<int64_t>(context.loops.output[p], 1) + tile[p] - 1) / tile[p];
+  return context.program->tensors[operand.tensor].type == DType::F16 && passes >= costs::kPassesToPack;
+}
+
 std::optional<LaneTile> best_lane_tile(const StageContext& context) {
   if (keeps_order(context)) return std::nullopt;
   std::optional<LaneTile> best;
   for (int loop = context.outputs(); loop < context.loops.loop_count(); ++loop)
     for (const auto& width : vector_widths(*context.target, context.type)) {
       const Lanes lanes{context, loop, width};
-      const auto moves = lanes.moves();
-      if (lanes.reduction() < width.lanes || !moves) continue;
-      if (const auto found = lanes.best(*moves); found && (!best || found->tile.cost < best->tile.cost)) best = found;
+      if (!lanes.are_possible()) continue;
+      if (const auto found = lanes.best(); found && (!best || found->tile.cost < best->tile.cost)) best = found;
     }
   return best;
 }

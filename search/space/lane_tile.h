@@ -22,4 +22,9 @@ struct LaneTile {
 /// unless two output loops share operands in it, and what one batch reads again fits a cache.
 std::optional<LaneTile> best_lane_tile(const StageContext& context);
 
+/// Whether the tile, of reduction loop `loop`, has a copy of the operand: of what does not lie along the loop, and of
+/// halves that several tiles read, which are widened once so.
+bool is_copied_for_lanes(const StageContext& context, const codegen::Operand& operand, int loop,
+                         const std::vector<int64_t>& tile);
+
 }  // namespace tile_tune::search

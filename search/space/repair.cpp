@@ -62,7 +62,7 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
       correct(block, extent, "it cut a reduction in vector lanes into blocks", notes);
     else
       correct(block, largest_divisor_up_to(extent, block), "its blocks did not divide the reduction", notes);
-    if (dot && dot->loop == r && block == extent) continue;  // repair_dot_product()
+    if (dot && !dot->in_lanes && dot->loop == r && block == extent) continue;  // repair_dot_product()
     const int unroll = stage.reduction_unroll[r];
     const bool in_lanes = stage.cpu().vector_loop == context.outputs() + r;
     correct(stage.reduction_unroll[r],
@@ -231,7 +231,8 @@ constexpr std::string_view kAnotherOrder = "it summed up in another order than d
 constexpr std::string_view kNoDotProducts = "its nest has no place for dot products";
 
 // Dot products where they were asked for and are to be had: their width decides how the innermost reduction is unrolled
-// and how it may be blocked, and the vector operand is packed, once a panel of the vector loop if nobody said where.
+// and how it may be blocked, and the vector operand is packed, once a panel of the vector loop if nobody said where. In
+// lanes there must be enough of them.
 void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (!stage.dot_product) return;
   const auto& statement = context.program->statements[context.statement];
@@ -239,6 +240,11 @@ void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes&
   correct(stage.dot_product, dot.has_value() && !stage.parallel_reduction && context.target->has_dot_products(),
           kNoDotProducts, notes);
   if (!stage.dot_product) return;
+  if (dot->in_lanes) {
+    const int64_t most = context.loops.reduction[dot->loop] / (int64_t{stage.cpu().lanes} * dot->width);
+    stage.reduction_unroll[dot->loop] = static_cast<int>(std::min<int64_t>(stage.reduction_unroll[dot->loop], most));
+    return;
+  }
   auto& block = stage.reduction_block[dot->loop];
   while (block < context.loops.reduction[dot->loop] &&
          (block % dot->width != 0 || context.loops.reduction[dot->loop] % block != 0))

@@ -82,6 +82,41 @@ TEST_CASE("dot products compute what the reference does", "[property]") {
   CHECK((with > 0) == (has_dot_products && wanted > 0));
 }
 
+TEST_CASE("lanes of a reduction take dot products of pairs", "[property]") {
+  const auto text = GENERATE("def f(int8(M,K) A, int8(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
+                             "def f(int8(M,K) A, uint8(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                             "def f(int16(M,R,K) A, int16(R,N,K) B) -> (C) { C(m,n) += A(m,r,k) * B(r,n,k) }",
+                             "def f(bfloat16(M,K) A, bfloat16(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }");
+  // Whole vectors; a last one that begins earlier; one iteration by itself.
+  const int64_t length = GENERATE(64, 77, 33);
+  const bool has_two = std::string(text).find(",R,") != std::string::npos;
+  ir::Sizes sizes{{"M", 7}, {"N", 5}, {"K", length}};
+  if (has_two) sizes["R"] = 3;
+  const auto program = test::bound_program(text, sizes);
+  auto schedule = default_schedule(program);
+  auto& stage = schedule.stages[0].nest();
+  const int k = has_two ? 1 : 0;
+  stage.cpu().vector_loop = 2 + k;
+  stage.cpu().lanes = 16;
+  stage.dot_product = true;
+  stage.tiles = {{4}, {2}};
+  stage.order = {{0, 1}};
+  stage.packings.clear();
+  stage.reduction_order = has_two ? std::vector{0, 1} : std::vector{0};
+  stage.reduction_block = has_two ? std::vector<int64_t>{3, length} : std::vector<int64_t>{length};
+  stage.reduction_unroll = has_two ? std::vector{1, 1} : std::vector{length == 77 ? 2 : 1};
+  CAPTURE(text, length);
+  REQUIRE(codegen::check(program, schedule));
+  test::KernelCheck(program).expect_right(schedule);
+  const char* const instruction = std::string(text).find("bfloat") == std::string::npos ? "vpdpwssd" : "vdpbf16ps";
+  if (length > 33)  // one product alone adds nothing up
+    CHECK(test::disassembly(program, schedule, with_instructions()).find(instruction) != std::string::npos);
+  SECTION("of which there must be enough") {
+    stage.reduction_unroll[static_cast<size_t>(k)] = 3;
+    CHECK_FALSE(codegen::check(program, schedule));
+  }
+}
+
 TEST_CASE("constants of which the last dot product takes less than there is are packed beforehand", "[property]") {
   const auto type = GENERATE("int8", "uint8", "bfloat16", "int16");
   const auto row = std::string(type) == "uint8" ? "int8" : type;

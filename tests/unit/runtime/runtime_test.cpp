@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -33,6 +34,16 @@ bool sleeps(int thread) {
   std::string line;
   std::getline(std::ifstream("/proc/self/task/" + std::to_string(thread) + "/stat"), line);
   return line.find(") S ") != std::string::npos;
+}
+
+/// Those of loops before, too, some of 64 threads: while they are awake, they are on every CPU.
+void wait_until_others_sleep() {
+  const auto all_sleep = [] {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+      if (const int thread = std::stoi(entry.path().filename()); thread != gettid() && !sleeps(thread)) return false;
+    return true;
+  };
+  while (!all_sleep()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 /// Of `outer` loops of `inner` indices.
@@ -113,7 +124,7 @@ TEST_CASE("a thread that slept wakes on another CPU than its caller's") {
     const int other = threads[0] == gettid() ? threads[1] : threads[0];
     // The last time it ran, it ran here.
     sched_setaffinity(other, sizeof first, &first);
-    while (!sleeps(other)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_until_others_sleep();
     sched_setaffinity(other, sizeof all, &all);
     places_of_loop(2, cpus, threads);
     apart += cpus[0] != cpus[1];

@@ -363,6 +363,40 @@ TEST_CASE("what goes into dot products together is brought side by side", "[unit
   CHECK(packings("K,M") == 2);
 }
 
+TEST_CASE("panels are shared out where one thread would copy them for long", "[unit]") {
+  auto target = avx512();
+  target.features = {codegen::Feature::Avx512Zen4};
+  const auto stage_of = [&](int64_t m, int64_t n, int64_t k) {
+    const auto program = bound("def f(bfloat16(M,K) A, bfloat16(K,N) B) -> (float(M,N) C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                               {{"M", m}, {"N", n}, {"K", k}});
+    return Space(program, target).default_schedule().stages.at(0).nest();
+  };
+  const auto few_rows = stage_of(8, 512, 300);
+  CHECK(few_rows.order[0].front() == 1);
+  CHECK(few_rows.cpu().parallel == 1);
+  REQUIRE(few_rows.packings.size() == 1);
+  CHECK(few_rows.packings[0].depth == 1);
+  CHECK(stage_of(4000, 64, 300).order[0].front() == 0);  // one panel
+}
+
+TEST_CASE("narrow numbers by a few columns are summed in lanes along the sum", "[unit]") {
+  auto target = avx512();
+  target.features = {codegen::Feature::Avx512Zen4};
+  const auto stage_of = [&](const std::string& type, const std::string& result) {
+    const auto program = bound("def f(" + type + "(M,K) A, " + type + "(K,N) B) -> (" + result +
+                                   "(M,N) C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                               {{"M", 300}, {"N", 6}, {"K", 256}});
+    return Space(program, target).default_schedule().stages.at(0).nest();
+  };
+  for (const auto& [type, result] : {std::pair{"float16", "float"}, {"bfloat16", "float"}, {"int8", "int32"}}) {
+    CAPTURE(type);
+    const auto stage = stage_of(type, result);
+    CHECK(stage.cpu().vector_loop == 2);
+    CHECK(stage.dot_product == (std::string(type) != "float16"));
+    CHECK(stage.packings.size() == 1);  // of the columns
+  }
+}
+
 TEST_CASE("layers for a batch of one block are computed once, each with its own loops", "[unit]") {
   const auto program = bound(
       "def f(float(B,M) I, float(M,N) V, float(P,N) W) -> (O) {"
