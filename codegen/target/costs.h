@@ -49,6 +49,10 @@ inline constexpr int64_t kWayBytes = 4096;
 inline constexpr double kLoadFromSecondCache = 2;
 /// A contiguous vector loaded and stored.
 inline constexpr double kVectorMove = 2;
+/// Steps in memory up to which lanes are whole vectors that are shuffled; others are loaded one by one. Maxima over 27 of
+/// 8 x 39 x 40 x 4 floats, along a loop that steps by 8, took 14 us in vectors of 16, 8.0 of 8, 6.6 one by one (two
+/// Zen 4 cores, 2026-11-27).
+inline constexpr int64_t kMostShuffled = 4;
 /// A scalar moved out of or into a vector: extract and store, load and insert.
 inline constexpr double kScalarMove = 2;
 /// An element copied into another order through blocks that are transposed in registers (codegen/lower/transposes.h):
@@ -116,8 +120,9 @@ inline constexpr double kRegistersForRows = 0.75;
 /// An operand that moves along neither of two loops saves a broadcast where a tile has rows along the one, one that
 /// moves along the other a vector load. Chosen, not measured.
 inline constexpr double kSharedBroadcast = 0.25;
-/// Bytes of a piece of a row, at least, for the hardware to read it as a stream: 16 lines. Chosen, not measured.
-inline constexpr int64_t kShortestStream = 1024;
+/// Bytes of a piece of a row, at least, for the hardware to read it as a stream, which ends with a page: 16384 rows of
+/// 5760 bytes, added up, took 5.1 ms in pieces of 1472 bytes, 3.5 in halves, 3.2 as whole rows (2026-11-27).
+inline constexpr int64_t kShortestStream = 4096;
 /// Windows of so few taps (2x2 pools, 3 taps) are unrolled whole while a body has no more operations than this, well
 /// below what compiles for long. Chosen, not measured.
 inline constexpr int64_t kMostTapsUnrolled = 4, kMostUnrolledByDefault = 128;
@@ -184,6 +189,12 @@ inline constexpr double kSerialWork = 1e5;
 /// (products of 48^3 take 1.55 us on two and 1.98 on one, of 64^3 2.85 and 4.49), but one that sleeps comes after 20 us
 /// (2026-11-26).
 inline constexpr double kSerialCycles = 1e4;
+/// Elements that are no more than moved, below which one thread does it alone: transposing 25,600 floats took 2.5 us on
+/// one thread and 3.7 on two, 40,000 7.2 and 3.0 (2026-11-27).
+inline constexpr double kSerialMoves = 4e4;
+/// Cycles of an iteration of a parallel loop, below which calling it takes as long: sums of pairs over 6 x 1128 pieces of
+/// 8 floats took 2.8 us on one thread, 13 where each was an iteration (2026-11-27).
+inline constexpr double kLeastPiece = 100;
 /// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
 inline constexpr double kLittleWork = 1e5;
 /// Iterations below which a thread gets one block: what a block copies (weights of a network) is then copied once a

@@ -49,21 +49,21 @@ double bytes_moved(const StageContext& context) {
   return bytes;
 }
 
-// Cycles of one core, rather too few: vector operations, functions as what they compile like, or bytes from where they
-// are if those take longer.
-double least_cycles(const StageContext& context, int lanes) {
-  const auto& target = *context.target;
+double cycles_of_operations(const StageContext& context, int lanes) {
   const bool gathers = std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
                                    [](const codegen::Operand& operand) { return !operand.affine; });
   const auto& statement = context.program->statements[context.statement];
-  const double operations = elements(context.loops) *
-                            static_cast<double>(1 + operations_of_functions(*statement.value)) /
-                            iterations_in_lane(context);
+  return elements(context.loops) * static_cast<double>(operations_of_iteration(statement)) /
+         iterations_in_lane(context) / (gathers ? 1 : lanes);
+}
+
+double cycles_of_memory(const StageContext& context) {
+  const auto& target = *context.target;
   const double bytes = bytes_moved(context);
   const double a_cycle = bytes <= static_cast<double>(target.l2_bytes)   ? costs::kFromL2
                          : bytes <= static_cast<double>(target.l3_bytes) ? costs::kFromL3
                                                                          : costs::kFromMemory;
-  return std::max(operations / (gathers ? 1 : lanes), bytes / a_cycle);
+  return bytes / a_cycle;
 }
 
 }  // namespace
@@ -73,9 +73,15 @@ int iterations_in_lane(const StageContext& context) {
   return dot && context.target->has_dot_products() ? dtype_size(context.type) / dtype_size(*dot) : 1;
 }
 
+double least_cycles(const StageContext& context, int lanes) {
+  return std::max(cycles_of_operations(context, lanes), cycles_of_memory(context));
+}
+
 bool is_worth_threads(const StageContext& context, int lanes) {
-  return context.target->threads > 1 && elements(context.loops) >= costs::kSerialWork &&
-         least_cycles(context, lanes) >= costs::kSerialCycles;
+  const bool moves_much = elements(context.loops) >= costs::kSerialMoves;
+  return context.target->threads > 1 &&
+         (cycles_of_operations(context, lanes) >= costs::kSerialCycles ||
+          (moves_much && cycles_of_memory(context) >= costs::kSerialCycles));
 }
 
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage) {

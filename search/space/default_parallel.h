@@ -11,6 +11,10 @@ constexpr int kPiecesPerThread = 4;
 /// Iterations of a reduction that a lane takes at a time: as many as a dot-product instruction does, else one.
 int iterations_in_lane(const StageContext& context);
 
+/// Cycles of one core, rather too few: vector operations, functions as what they compile like, or bytes from where they
+/// are if those take longer.
+double least_cycles(const StageContext& context, int lanes);
+
 /// Whether several threads can be faster than one; `lanes`: of the stage's vectors.
 bool is_worth_threads(const StageContext& context, int lanes);
 

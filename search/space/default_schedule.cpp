@@ -22,6 +22,7 @@
 #include "search/space/gpu_default.h"
 #include "search/space/lane_tile.h"
 #include "search/space/moves.h"
+#include "search/space/term_size.h"
 
 namespace tile_tune::search {
 namespace {
@@ -91,8 +92,8 @@ struct Model {
     return once > kMostly * again && once > static_cast<double>(context.target->l2_bytes);
   }
 
-  // Cost of vectorising one loop, in vector loads or stores an iteration: 1/lanes for contiguous or broadcast
-  // accesses, a load an element for strided ones, unless the operand is reused so much that packing it is nearly free.
+  // Cost of vectorising one loop, in vector operations an iteration: 1/lanes for contiguous or broadcast accesses, two an
+  // element for strided ones, unless the operand is reused so much that packing it is nearly free.
   double vector_cost(int loop) const {
     const bool reduces = loop >= context.outputs();
     const int64_t most = std::clamp<int64_t>(extent(loop), 1, natural_lanes());
@@ -104,9 +105,11 @@ struct Model {
       if (distance <= 1 || packable)
         cost += 1 / lanes;
       else
-        cost += std::min(2 * static_cast<double>(distance) / lanes, 1.0);  // a short stride: loads and shuffles
+        cost += distance <= costs::kMostShuffled ? std::min(2 * static_cast<double>(distance) / lanes, costs::kScalarMove)
+                                                 : costs::kScalarMove;
     }
-    if (!reduces) return cost + (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
+    if (!reduces)
+      return cost + operations() / lanes + (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
     // Sums depend on each other; what fills no vector takes one more, and lanes are added up at the end.
     const auto length = static_cast<double>(extent(loop));
     return (cost + 1 / (lanes * 4)) * std::ceil(length / lanes) * lanes / length + costs::kFolds / reduction_length();
@@ -118,9 +121,14 @@ struct Model {
     return length;
   }
 
+  double operations() const {
+    return static_cast<double>(operations_of_iteration(context.program->statements[context.statement]));
+  }
+
   int best_vector_loop() const {
     int best = -1;
-    double lowest = static_cast<double>(context.loops.operands.size()) + 1;  // scalar code: a load an operand, a store
+    // Scalar code: a load an operand, a store.
+    double lowest = static_cast<double>(context.loops.operands.size()) + operations() + 1 / reduction_length();
     for (int loop = context.loops.loop_count() - 1; loop >= 0; --loop) {
       if (extent(loop) < 2) continue;
       if (loop >= context.outputs() && extent(loop) < costs::kFewestLanes) continue;
@@ -227,8 +235,8 @@ struct Model {
     }
   }
 
-  // Where no operand stays put: the output loop beside the vector loop with the nearest steps in memory, along which
-  // more sums are in flight; -1: none. Maxima over 71 rows of 4 floats took 2.3 us eight at a time, 5.3 one by one.
+  // Where no operand stays put: the output loop, beside the vector loop if there is one, with the nearest steps in
+  // memory, along which more sums are in flight; -1: none. Maxima over 71 rows of 4 floats took 2.3 us eight at a time, 5.3 one by one.
   int loop_of_more_sums(int vector_loop) const {
     int best = -1;
     int64_t nearest = 0;
@@ -303,13 +311,17 @@ std::vector<int> loop_order(const Model& model, const NestSchedule& stage, int r
   return order;
 }
 
-// As many outermost loops as give every thread several pieces; none for little work.
+// As many outermost loops as give every thread several pieces, if these are not too short; none for little work.
 int parallel_loops(const Model& model, const NestSchedule& stage) {
   const int threads = model.context.target->threads;
   if (!is_worth_threads(model.context, stage.cpu().lanes)) return 0;
+  const double cycles = least_cycles(model.context, stage.cpu().lanes);
   int64_t pieces = 1;
   for (size_t i = 0; i < stage.order[0].size(); ++i) {
-    pieces *= trip_count(model.context.loops, stage, stage.order[0][i], 0);
+    const int64_t trips = trip_count(model.context.loops, stage, stage.order[0][i], 0);
+    if (pieces >= threads && cycles / static_cast<double>(pieces * trips) < costs::kLeastPiece)
+      return static_cast<int>(i);
+    pieces *= trips;
     if (pieces >= kPiecesPerThread * threads) return static_cast<int>(i) + 1;
   }
   return static_cast<int>(stage.order[0].size());
@@ -583,6 +595,10 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
     }
   }
   stage.tiles.assign(context.outputs(), {1});
+  // One by one, as many sums as hide their latency.
+  if (stage.cpu().vector_loop < 0 && model.reduction_length() >= costs::kInFlight)
+    if (const int more = model.loop_of_more_sums(-1); more >= 0)
+      stage.tiles[more].back() = Model::tile_of_sums(1, 1, context.loops.output[more]).rows;
   int row_loop = -1;
   int64_t unroll_lanes = 1;
   if (stage.cpu().vector_loop >= 0) {
