@@ -446,16 +446,24 @@ NestSchedule product_in_lanes(const Model& model, const RegisterTile& tile) {
   return stage;
 }
 
+/// Loops of an element-wise statement that reads neighbours along others than it writes: vectors are along `source`.
+struct Transposed {
+  int source = -1;
+  int run = -1;  // which goes on, from short runs of neighbours along this loop; -1: it has the neighbours itself
+};
+
 /// For each output loop so many iterations as make `wanted` neighbours of the target and more, as far as its innermost
-/// loops lie as one and are not `source`: 4 x 6 of out(c,b,a), where a has 6. (6 x 256 x 64 to 64 x 256 x 6: 72 us with
-/// 6 neighbours at a time, 11 with 24; two Zen 4 cores, 2026-11-27.)
-std::vector<int64_t> neighbours_of_target(const Model& model, int source, int64_t wanted) {
+/// loops lie as one and are not the source's: 4 x 6 of out(c,b,a), where a has 6. (6 x 256 x 64 to 64 x 256 x 6: 72 us
+/// with 6 neighbours at a time, 11 with 24; two Zen 4 cores, 2026-11-27.)
+std::vector<int64_t> neighbours_of_target(const Model& model, const Transposed& loops, int64_t wanted) {
   const auto& context = model.context;
   std::vector<int64_t> rows(context.outputs(), 1);
   int64_t joined = 1;
   const auto next = [&] {
     for (int p = 0; p < context.outputs(); ++p)
-      if (p != source && rows[p] == 1 && context.loops.output[p] > 1 && model.target_stride(p) == joined) return p;
+      if (p != loops.source && p != loops.run && rows[p] == 1 && context.loops.output[p] > 1 &&
+          model.target_stride(p) == joined)
+        return p;
     return -1;
   };
   for (int p = next(); p >= 0; p = next()) {
@@ -472,43 +480,52 @@ int64_t joined(const std::vector<int64_t>& rows) {
   return std::accumulate(rows.begin(), rows.end(), int64_t{1}, std::multiplies());
 }
 
-// The output loop along which an element-wise statement reads neighbours, if it writes neighbours along another one
-// and reads about as much as it writes; -1 else.
-int transposed_loop(const Model& model) {
+// Of a statement that reads about as much as it writes; nullopt where it reads and writes neighbours along one loop.
+// Fewer neighbours of the target than are worth shuffles are still stored together, interleaved: 3 x 12288 to 12288 x 3
+// took 10 us column by column, 2.6 so. Sources whose runs are short go on along the next loop: 8 x 6144 x 3 to
+// 6144 x 3 x 8 took 23 us, and 7 so (two Zen 4 cores, 2026-11-27).
+std::optional<Transposed> transposed_loops(const Model& model) {
   const auto& context = model.context;
   const int across = context.contiguous_loop();
-  if (context.reductions() > 0 || across < 0) return -1;
+  if (context.reductions() > 0 || across < 0) return std::nullopt;
+  const auto extent = [&](int p) { return context.loops.output[p]; };
   for (const auto& operand : context.loops.operands) {
     if (!operand.affine || model.stride(operand, across) <= 1 || model.output_reuse(operand) >= costs::kPassesToPack)
       continue;
-    for (int p = 0; p < context.outputs(); ++p)
-      if (model.stride(operand, p) == 1 && context.loops.output[p] >= costs::kLeastTransposed &&
-          joined(neighbours_of_target(model, p, costs::kLeastTransposed)) >= costs::kLeastTransposed)
-        return p;
+    const auto with_step = [&](int64_t step) {
+      for (int p = 0; p < context.outputs(); ++p)
+        if (model.stride(operand, p) == step && extent(p) > 1) return p;
+      return -1;
+    };
+    Transposed loops{with_step(1)};
+    if (loops.source >= 0 && extent(loops.source) < costs::kLeastTransposed)
+      loops = {with_step(extent(loops.source)), loops.source};
+    if (loops.source < 0 || loops.source == across || extent(loops.source) < costs::kLeastTransposed) continue;
+    if (joined(neighbours_of_target(model, loops, costs::kLeastTransposed)) > 1) return loops;
   }
-  return -1;
+  return std::nullopt;
 }
 
-// Blocks of vectors along `source` by as many neighbours of the target, which the compiler transposes in registers
-// (codegen/lower/copy.h).
-NestSchedule transposing_stage(const Model& model, int source) {
+// Blocks of vectors along the source by as many neighbours of the target, which are transposed in registers
+// (codegen/lower/transposes.h).
+NestSchedule transposing_stage(const Model& model, const Transposed& loops) {
   const auto& context = model.context;
   NestSchedule stage;
-  stage.cpu().vector_loop = source;
+  stage.cpu().vector_loop = loops.source;
   const int side = std::min(model.natural_lanes(), static_cast<int>(costs::kMostTransposedRows));
-  stage.cpu().lanes = side;
-  while (stage.cpu().lanes > context.loops.output[source]) stage.cpu().lanes /= 2;
+  stage.cpu().lanes = loops.run < 0 ? side : std::max(side / 2, 1);
+  while (stage.cpu().lanes > context.loops.output[loops.source]) stage.cpu().lanes /= 2;
   const int across = context.contiguous_loop();
-  const auto neighbours = neighbours_of_target(model, source, side);
+  const auto neighbours = neighbours_of_target(model, loops, side);
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t extent = context.loops.output[p];
-    const int64_t rows = p == source ? stage.cpu().lanes : neighbours[p];
+    const int64_t rows = p == loops.source ? stage.cpu().lanes : p == loops.run ? extent : neighbours[p];
     stage.tiles.push_back({rows == 1 ? 1 : std::min(costs::kTransposedBlocks, extent / rows) * rows, rows});
   }
   stage.order.assign(2, loop_order(model, stage, across));
   // Neighbours of the target one after the other.
   std::stable_partition(stage.order[1].begin(), stage.order[1].end(),
-                        [&](int p) { return p == source || neighbours[p] == 1; });
+                        [&](int p) { return p == loops.source || neighbours[p] == 1; });
   stage.cpu().parallel = parallel_loops(model, stage);
   return stage;
 }
@@ -571,7 +588,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
   if (const auto scan = default_scan(context)) return {*scan};
   NestSchedule stage;
   const Model model{context};
-  if (const int source = transposed_loop(model); source >= 0) return {transposing_stage(model, source)};
+  if (const auto transposed = transposed_loops(model)) return {transposing_stage(model, *transposed)};
   stage.cpu().vector_loop = model.best_vector_loop();
   const auto tiles =
       context.reductions() > 0 && !model.is_streamed() ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
