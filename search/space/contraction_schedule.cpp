@@ -216,24 +216,27 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
   }
 }
 
-// Elements of vector operands that are copied: those that lie otherwise, halves, and what dot-product instructions take.
-double copied_elements(const Layout& layout) {
+// Elements that are copied of vector operands: those that lie otherwise, halves, and what dot-product instructions take.
+// Of the others halves, and what does not lie along the sum for those instructions.
+double copied_elements(const Layout& layout, bool of_panels) {
   const auto& context = layout.context;
   const bool has_dots = iterations_in_lane(context) > 1;
   double elements = 0;
   for (const auto& operand : context.loops.operands) {
-    if (!operand.affine || !layout.in_panel(operand) || codegen::is_packed_beforehand(*context.program, operand) ||
-        packing_dimension(context, operand, layout.tile.vector_loop) < 0)
+    if (!operand.affine || layout.in_panel(operand) != of_panels ||
+        codegen::is_packed_beforehand(*context.program, operand))
       continue;
     const bool is_half = context.program->tensors[operand.tensor].type == DType::F16;
-    if (has_dots || is_half || layout.stride(operand, layout.tile.vector_loop) != 1)
-      elements += whole_footprint(context, operand);
+    const bool lies_otherwise = of_panels ? layout.stride(operand, layout.tile.vector_loop) != 1
+                                          : has_dots && layout.stride(operand, context.loops.loop_count() - 1) > 1;
+    const bool can_be = !of_panels || packing_dimension(context, operand, layout.tile.vector_loop) >= 0;
+    if (can_be && (is_half || lies_otherwise || (of_panels && has_dots))) elements += whole_footprint(context, operand);
   }
   return elements;
 }
 
 // Panels are shared out, each copied by the thread that uses it, where the copies, made before all by one thread, would
-// take longer than what is lost to threads without a panel. 8 x 300 by 300 x 512 of bf16 took 26 us with all of them
+// take longer than what is lost to threads without a panel and to copies of the rows, which are then made before. 8 x 300 by 300 x 512 of bf16 took 26 us with all of them
 // before, 11 so (two Zen 4 cores, 2026-11-27).
 bool shares_panels(const Layout& layout) {
   constexpr double kClearly = 1.05;  // chosen: a panel's rows are read from further away
@@ -243,10 +246,11 @@ bool shares_panels(const Layout& layout) {
   for (int p = 0; p < layout.outputs(); ++p)
     if (layout.kind(p) != Layout::Kind::Row) panels *= layout.trips(p);
   const auto threads = static_cast<double>(context.target->threads);
-  const double copies = copied_elements(layout) * costs::kTransposedMove;
+  const double panels_copied = copied_elements(layout, true) * costs::kTransposedMove,
+               rows_copied = copied_elements(layout, false) * costs::kTransposedMove;
   const double work = (layout.tile.cost - layout.tile.moves) / iterations_in_lane(context);
   const double rounds = std::ceil(static_cast<double>(panels) / threads) / static_cast<double>(panels);
-  return kClearly * (copies + work) * rounds < copies + work / threads;
+  return kClearly * (rows_copied + (panels_copied + work) * rounds) < panels_copied + (rows_copied + work) / threads;
 }
 
 // The output loop for whose register tile a constant operand is stored: the vector loop, else that of the most rows.

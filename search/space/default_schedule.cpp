@@ -554,6 +554,20 @@ void use_longer_run(const Model& model, NestSchedule& stage, int run, int next, 
   stage.tiles[run].back() = loops.output[run];
 }
 
+// What the operand has between neighbours of the target is stored as well while it is at hand: 12288 x 3 to 3 x 12288
+// took 5.8 us row by row, 2.7 so (Zen 4, 2026-11-27).
+void use_whole_runs(const Model& model, NestSchedule& stage) {
+  const auto& context = model.context;
+  const int vector = stage.cpu().vector_loop;
+  if (context.reductions() > 0 || vector < 0 || vector != context.contiguous_loop()) return;
+  for (const auto& operand : context.loops.operands) {
+    const int64_t step = operand.affine ? model.stride(operand, vector) : 1;
+    if (step < 2 || step > costs::kMostShuffled) continue;
+    for (int p = 0; p < context.outputs(); ++p)
+      if (model.stride(operand, p) == 1 && context.loops.output[p] == step) stage.tiles[p].back() = step;
+  }
+}
+
 // An element-wise statement whose operand and target are neighbours along one loop, but for less than a line, and then
 // along others: tiles as wide as a line in the operand's next loop and in the target's, so that lines are used as a
 // whole before they are lost. (144 x 128 x 2) to (128 x 144 x 2): 17 us pair by pair, 5.1 in blocks of 4 x 4 pairs and
@@ -652,6 +666,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
                                          std::max<int64_t>(extent / stage.cpu().lanes, 1));
     }
   }
+  use_whole_runs(model, stage);
   use_whole_lines(model, stage);
   stage.order.assign(stage.tiles.empty() ? 1 : stage.tiles.front().size(), loop_order(model, stage, row_loop));
   choose_reduction(model, stage);
