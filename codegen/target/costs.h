@@ -126,6 +126,12 @@ inline constexpr int64_t kShortestStream = 4096;
 /// Windows of so few taps (2x2 pools, 3 taps) are unrolled whole while a body has no more operations than this, well
 /// below what compiles for long. Chosen, not measured.
 inline constexpr int64_t kMostTapsUnrolled = 4, kMostUnrolledByDefault = 128;
+/// The same of windows that vectors move over in steps: 5x5 pools of 8 x 67 x 5 x 128, in steps of 3, took 33 us with a
+/// loop over taps, 17 unrolled (two Zen 4 cores, 2026-11-27).
+inline constexpr int64_t kMostSharingTaps = 8;
+/// Rows of results that are written side by side where nothing is summed: outer products of 2000 and 2000 took 490 us in
+/// panels with 6 rows, 299 row by row, 168 with 4 (two Zen 4 cores, 2026-11-27).
+inline constexpr int64_t kRowsStored = 4;
 /// Rows of a block that is transposed in registers: 16 x 16 floats fill 16 of AVX-512's 32. Of fewer elements a side a
 /// transposition is not worth its shuffles. Blocks a tile has each way: four by four make runs of 256 bytes both ways:
 /// permutations of 256^3 floats took 8.0 ms (ijk->kij) and 12.3 (ijk->kji) so, 10.0 and 12.3 with single blocks. Of

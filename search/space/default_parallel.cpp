@@ -1,6 +1,7 @@
 #include "search/space/default_parallel.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/target/costs.h"
@@ -92,7 +93,7 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
     tiles *= static_cast<double>(trip_count(context.loops, stage, p, 0));
   }
   if (outputs < 1 || keeps_order(context) || !context.loops.direct || !is_worth_threads(context, stage.cpu().lanes) ||
-      tiles >= fewest_tiles)
+      tiles >= fewest_tiles || (tiles >= threads && std::fmod(tiles, threads) == 0))
     return;
   const double work = elements(context.loops);
   for (const int r : outermost_first(context)) {

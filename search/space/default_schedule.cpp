@@ -250,6 +250,12 @@ struct Model {
     return best;
   }
 
+  bool moves_in_steps(int vector_loop) const {
+    return std::any_of(context.loops.operands.begin(), context.loops.operands.end(), [&](const Operand& operand) {
+      return operand.affine && stride(operand, vector_loop) > 1;
+    });
+  }
+
   struct Tile {
     int64_t vectors = 1, rows = 1;
   };
@@ -402,6 +408,15 @@ NestSchedule suited_to_types(const Model& model, NestSchedule stage) {
 
 void choose_reduction(const Model& model, NestSchedule& stage) {
   const auto& context = model.context;
+  const int vector = stage.cpu().vector_loop;
+  // Vectors that move over a window in steps share what is loaded and shuffled for its taps.
+  const auto sharing = vector >= 0 && vector < context.outputs() && model.moves_in_steps(vector)
+                           ? window_loops(context, vector)
+                           : std::vector<int>{};
+  const auto most_taps = [&](int r) {
+    return std::find(sharing.begin(), sharing.end(), r) == sharing.end() ? costs::kMostTapsUnrolled
+                                                                        : costs::kMostSharingTaps;
+  };
   stage.reduction_order.resize(context.reductions());
   std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
   // Short windows (2x2 pools, 3 taps) are unrolled whole as long as the body stays well below the compile limit.
@@ -412,7 +427,7 @@ void choose_reduction(const Model& model, NestSchedule& stage) {
   for (int r = context.reductions() - 1; r >= 0; --r) {
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
     stage.reduction_block.insert(stage.reduction_block.begin(), extent);
-    if (extent <= costs::kMostTapsUnrolled && body * extent <= costs::kMostUnrolledByDefault &&
+    if (extent <= most_taps(r) && body * extent <= costs::kMostUnrolledByDefault &&
         stage.cpu().vector_loop != context.outputs() + r) {
       stage.reduction_unroll[r] = static_cast<int>(extent);
       body *= extent;
@@ -498,12 +513,22 @@ std::optional<Transposed> transposed_loops(const Model& model) {
       return -1;
     };
     Transposed loops{with_step(1)};
-    if (loops.source >= 0 && extent(loops.source) < costs::kLeastTransposed)
-      loops = {with_step(extent(loops.source)), loops.source};
+    if (loops.source >= 0 && extent(loops.source) <= costs::kMostShuffled) {
+      const int next = with_step(extent(loops.source));
+      if (next >= 0 && next != across) loops = {next, loops.source};
+    }
     if (loops.source < 0 || loops.source == across || extent(loops.source) < costs::kLeastTransposed) continue;
     if (joined(neighbours_of_target(model, loops, costs::kLeastTransposed)) > 1) return loops;
   }
   return std::nullopt;
+}
+
+// As many as suit caches and fit, but for those that a last tile, moved back, computes again.
+int64_t blocks_together(int64_t extent, int64_t rows) {
+  constexpr double kMostAgain = 1.2;  // what single blocks lose to such tiles: costs::kTransposedBlocks
+  int64_t blocks = std::min(costs::kTransposedBlocks, extent / rows);
+  while (blocks > 1 && Model::repeated(extent, blocks * rows) > kMostAgain * Model::repeated(extent, rows)) --blocks;
+  return blocks;
 }
 
 // Blocks of vectors along the source by as many neighbours of the target, which are transposed in registers
@@ -520,7 +545,7 @@ NestSchedule transposing_stage(const Model& model, const Transposed& loops) {
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t extent = context.loops.output[p];
     const int64_t rows = p == loops.source ? stage.cpu().lanes : p == loops.run ? extent : neighbours[p];
-    stage.tiles.push_back({rows == 1 ? 1 : std::min(costs::kTransposedBlocks, extent / rows) * rows, rows});
+    stage.tiles.push_back({rows == 1 ? 1 : blocks_together(extent, rows) * rows, rows});
   }
   stage.order.assign(2, loop_order(model, stage, across));
   // Neighbours of the target one after the other.
@@ -604,8 +629,9 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
   const Model model{context};
   if (const auto transposed = transposed_loops(model)) return {transposing_stage(model, *transposed)};
   stage.cpu().vector_loop = model.best_vector_loop();
+  const bool sums = model.reduction_length() > 1;
   const auto tiles =
-      context.reductions() > 0 && !model.is_streamed() ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
+      sums && !model.is_streamed() ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
   if (!tiles.empty()) {
     double lowest = HUGE_VAL;
     for (int r = 0; r < context.reductions(); ++r)
@@ -637,7 +663,8 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
     stage.cpu().lanes = model.natural_lanes();
     while (stage.cpu().lanes > extent) stage.cpu().lanes /= 2;
     row_loop = model.best_row_loop(stage.cpu().vector_loop);
-    const int64_t row_extent = row_loop >= 0 ? context.loops.output[row_loop] : 1;
+    const int64_t all_rows = row_loop >= 0 ? context.loops.output[row_loop] : 1;
+    const int64_t row_extent = sums ? all_rows : std::min(all_rows, costs::kRowsStored);
     const bool walks = model.walks_rows(stage.cpu().vector_loop, row_loop);
     // A long row in lanes has sums enough.
     const bool lacks_sums = stage.cpu().vector_loop < context.outputs()
@@ -668,6 +695,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
   }
   use_whole_runs(model, stage);
   use_whole_lines(model, stage);
+  if (!sums) row_loop = -1;  // results are written in the order in which they lie
   stage.order.assign(stage.tiles.empty() ? 1 : stage.tiles.front().size(), loop_order(model, stage, row_loop));
   choose_reduction(model, stage);
   if (stage.cpu().vector_loop >= context.outputs())
