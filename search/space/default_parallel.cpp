@@ -1,7 +1,6 @@
 #include "search/space/default_parallel.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/target/costs.h"
@@ -93,7 +92,7 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
     tiles *= static_cast<double>(trip_count(context.loops, stage, p, 0));
   }
   if (outputs < 1 || keeps_order(context) || !context.loops.direct || !is_worth_threads(context, stage.cpu().lanes) ||
-      tiles >= fewest_tiles || (tiles >= threads && std::fmod(tiles, threads) == 0))
+      tiles >= fewest_tiles)
     return;
   const double work = elements(context.loops);
   for (const int r : outermost_first(context)) {
@@ -102,7 +101,9 @@ void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedul
       if (pieces * tiles < kPiecesPerThread * threads || pieces * outputs > work / 8) continue;
       StageContext of_piece = context;
       of_piece.loops.reduction[r] /= pieces;
-      stage = repair(of_piece, default_stage(of_piece));
+      // What walks rows in blocks does so in pieces as well: together these are as far away as the whole.
+      const bool walks = stage.reduction_block[r] < context.loops.reduction[r];
+      stage = repair(of_piece, walks ? stage : default_stage(of_piece));
       stage.parallel_reduction = codegen::ParallelReduction{r, pieces};
       // Pieces enough are shared out alone: parallel loops inside each other cost their start again and again.
       if (pieces >= kPiecesPerThread * threads / 2) stage.cpu().parallel = 0;

@@ -545,7 +545,8 @@ NestSchedule transposing_stage(const Model& model, const Transposed& loops) {
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t extent = context.loops.output[p];
     const int64_t rows = p == loops.source ? stage.cpu().lanes : p == loops.run ? extent : neighbours[p];
-    stage.tiles.push_back({rows == 1 ? 1 : blocks_together(extent, rows) * rows, rows});
+    const bool has_lines = p == loops.source && loops.run >= 0;  // runs fill whole ones already
+    stage.tiles.push_back({rows == 1 || has_lines ? rows : blocks_together(extent, rows) * rows, rows});
   }
   stage.order.assign(2, loop_order(model, stage, across));
   // Neighbours of the target one after the other.
