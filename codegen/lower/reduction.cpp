@@ -220,9 +220,9 @@ struct ReductionBuilder {
     const auto at_lane = [&](const ReductionDomain& of) {
       return stage.dot ? lane * width + of.part(stage.dot) : Expr(lane);
     };
-    const auto place = static_cast<size_t>(
-        std::find(schedule.reduction_order.rbegin(), schedule.reduction_order.rend(), loop) -
-        schedule.reduction_order.rbegin());
+    const auto place =
+        static_cast<size_t>(std::find(schedule.reduction_order.rbegin(), schedule.reduction_order.rend(), loop) -
+                            schedule.reduction_order.rbegin());
     loops.positions[loop] = loops.loops[place] * step + at_lane(loops);
     std::vector<Var> partial_vars = vars;
     partial_vars.insert(partial_vars.begin(), lane);

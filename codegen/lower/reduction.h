@@ -46,7 +46,7 @@ struct LaneReduction {
   int64_t lanes = 0;
   std::vector<std::pair<Halide::Func, int>> folds;  // and how many lanes each has
   Halide::Func accumulator;
-  std::optional<RegisterSums> last;  // the partial sums' second update, if they have one
+  std::optional<RegisterSums> last;               // the partial sums' second update, if they have one
   std::optional<std::vector<Halide::RVar>> tail;  // loops of the accumulator's update, if it has one
 };
 

@@ -44,7 +44,8 @@ struct StageLoops {
   bool has_runtime_loop() const;
   /// The last dot product reaches beyond the end of the reduction loop, and leaves out what is there.
   bool ends_early(int reduction) const {
-    return dot && !dot->in_lanes && dot->loop == reduction && loops.reduction[static_cast<size_t>(reduction)] % dot->width != 0;
+    return dot && !dot->in_lanes && dot->loop == reduction &&
+           loops.reduction[static_cast<size_t>(reduction)] % dot->width != 0;
   }
   /// The Vars in `buffer_order`.
   std::vector<Halide::Var> in_buffer_order() const;

@@ -19,21 +19,21 @@
 namespace tile_tune::codegen {
 
 struct DotProduct {
-  int width = 2;         // iterations an instruction takes: 4 of 8-bit factors, 2 of 16-bit ones and in lanes
-  int loop = 0;          // reduction loop they are taken from: the innermost
+  int width = 2;          // iterations an instruction takes: 4 of 8-bit factors, 2 of 16-bit ones and in lanes
+  int loop = 0;           // reduction loop they are taken from: the innermost
   bool in_lanes = false;  // the vector loop is that one
-  int column = 0;        // operand that differs from lane to lane: a Read of the statement's value, as in Packing; -1
-                         // where there is none: in lanes, and on a GPU, where both lie as they are packed
-  int dimension = 0;     // of that operand's tensor, along which the reduction walks
-  bool shifted = false;  // both factors are int8: the other operand is shifted by 128
+  int column = 0;         // operand that differs from lane to lane: a Read of the statement's value, as in Packing; -1
+                          // where there is none: in lanes, and on a GPU, where both lie as they are packed
+  int dimension = 0;      // of that operand's tensor, along which the reduction walks
+  bool shifted = false;   // both factors are int8: the other operand is shifted by 128
 };
 
 /// The type whose dot products a statement's terms are: BF16, I16 or, whatever their signs, I8.
 std::optional<DType> dot_product_type(const ir::Statement& statement);
 
 /// How the stage would use the instruction, whatever its `dot_product` says: nothing where the statement is no sum of
-/// products of two narrow operands, its vector loop neither an output loop nor the innermost reduction, or that one not a
-/// subscript of its own, divided evenly by the instruction's width.
+/// products of two narrow operands, its vector loop neither an output loop nor the innermost reduction, or that one not
+/// a subscript of its own, divided evenly by the instruction's width.
 std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage);
 
 }  // namespace tile_tune::codegen

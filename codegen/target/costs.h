@@ -49,8 +49,8 @@ inline constexpr int64_t kWayBytes = 4096;
 inline constexpr double kLoadFromSecondCache = 2;
 /// A contiguous vector loaded and stored.
 inline constexpr double kVectorMove = 2;
-/// Steps in memory up to which lanes are whole vectors that are shuffled; others are loaded one by one. Maxima over 27 of
-/// 8 x 39 x 40 x 4 floats, along a loop that steps by 8, took 14 us in vectors of 16, 8.0 of 8, 6.6 one by one (two
+/// Steps in memory up to which lanes are whole vectors that are shuffled; others are loaded one by one. Maxima over 27
+/// of 8 x 39 x 40 x 4 floats, along a loop that steps by 8, took 14 us in vectors of 16, 8.0 of 8, 6.6 one by one (two
 /// Zen 4 cores, 2026-11-27).
 inline constexpr int64_t kMostShuffled = 4;
 /// A scalar moved out of or into a vector: extract and store, load and insert.
@@ -129,8 +129,8 @@ inline constexpr int64_t kMostTapsUnrolled = 4, kMostUnrolledByDefault = 128;
 /// The same of windows that vectors move over in steps: 5x5 pools of 8 x 67 x 5 x 128, in steps of 3, took 33 us with a
 /// loop over taps, 17 unrolled (two Zen 4 cores, 2026-11-27).
 inline constexpr int64_t kMostSharingTaps = 8;
-/// Rows of results that are written side by side where nothing is summed: outer products of 2000 and 2000 took 490 us in
-/// panels with 6 rows, 299 row by row, 168 with 4 (two Zen 4 cores, 2026-11-27).
+/// Rows of results that are written side by side where nothing is summed: outer products of 2000 and 2000 took 490 us
+/// in panels with 6 rows, 299 row by row, 168 with 4 (two Zen 4 cores, 2026-11-27).
 inline constexpr int64_t kRowsStored = 4;
 /// Rows of a block that is transposed in registers: 16 x 16 floats fill 16 of AVX-512's 32. Of fewer elements a side a
 /// transposition is not worth its shuffles. Blocks a tile has each way: four by four make runs of 256 bytes both ways:
@@ -198,8 +198,8 @@ inline constexpr double kSerialCycles = 1e4;
 /// Elements that are no more than moved, below which one thread does it alone: transposing 25,600 floats took 2.5 us on
 /// one thread and 3.7 on two, 40,000 7.2 and 3.0 (2026-11-27).
 inline constexpr double kSerialMoves = 4e4;
-/// Cycles of an iteration of a parallel loop, below which calling it takes as long: sums of pairs over 6 x 1128 pieces of
-/// 8 floats took 2.8 us on one thread, 13 where each was an iteration (2026-11-27).
+/// Cycles of an iteration of a parallel loop, below which calling it takes as long: sums of pairs over 6 x 1128 pieces
+/// of 8 floats took 2.8 us on one thread, 13 where each was an iteration (2026-11-27).
 inline constexpr double kLeastPiece = 100;
 /// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
 inline constexpr double kLittleWork = 1e5;

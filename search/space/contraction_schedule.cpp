@@ -216,8 +216,8 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
   }
 }
 
-// Elements that are copied of vector operands: those that lie otherwise, halves, and what dot-product instructions take.
-// Of the others halves, and what does not lie along the sum for those instructions.
+// Elements that are copied of vector operands: those that lie otherwise, halves, and what dot-product instructions
+// take. Of the others halves, and what does not lie along the sum for those instructions.
 double copied_elements(const Layout& layout, bool of_panels) {
   const auto& context = layout.context;
   const bool has_dots = iterations_in_lane(context) > 1;
@@ -236,8 +236,8 @@ double copied_elements(const Layout& layout, bool of_panels) {
 }
 
 // Panels are shared out, each copied by the thread that uses it, where the copies, made before all by one thread, would
-// take longer than what is lost to threads without a panel and to copies of the rows, which are then made before. 8 x 300 by 300 x 512 of bf16 took 26 us with all of them
-// before, 11 so (two Zen 4 cores, 2026-11-27).
+// take longer than what is lost to threads without a panel and to copies of the rows, which are then made before. 8 x
+// 300 by 300 x 512 of bf16 took 26 us with all of them before, 11 so (two Zen 4 cores, 2026-11-27).
 bool shares_panels(const Layout& layout) {
   constexpr double kClearly = 1.05;  // chosen: a panel's rows are read from further away
   const auto& context = layout.context;
@@ -308,8 +308,8 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   stage.cpu().lanes = tile.lanes;
   for (const int64_t size : tile.tile) stage.tiles.push_back({size});
   const bool shares = !layout.copies_batches() && shares_panels(layout);
-  const bool rows_outside = !shares && (layout.copies_batches() || layout.panel_bytes(true) <=
-                                                                       static_cast<double>(context.target->l2_bytes) / 2);
+  const bool rows_outside = !shares && (layout.copies_batches() ||
+                                        layout.panel_bytes(true) <= static_cast<double>(context.target->l2_bytes) / 2);
   const auto order = layout.loop_order(rows_outside);
   stage.order = {order};
   collect_neighbours(context, stage);

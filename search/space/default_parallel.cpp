@@ -79,9 +79,8 @@ double least_cycles(const StageContext& context, int lanes) {
 
 bool is_worth_threads(const StageContext& context, int lanes) {
   const bool moves_much = elements(context.loops) >= costs::kSerialMoves;
-  return context.target->threads > 1 &&
-         (cycles_of_operations(context, lanes) >= costs::kSerialCycles ||
-          (moves_much && cycles_of_memory(context) >= costs::kSerialCycles));
+  return context.target->threads > 1 && (cycles_of_operations(context, lanes) >= costs::kSerialCycles ||
+                                         (moves_much && cycles_of_memory(context) >= costs::kSerialCycles));
 }
 
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage) {

@@ -121,9 +121,9 @@ double Candidate::store_cost(const std::vector<int64_t>& tile) const {
   return fills_vectors && !is_complex(context.type) ? costs::kCollectedMove : costs::kCollectedPiece;
 }
 
-// Of vectors along a batch, which all operands have: what is not copied and no near cache holds, of a vector of the batch,
-// tiles read again from the last one, line by line. bmk,knb->mbn of 24 x 34 x 277 by 277 x 240 x 24 took 1.8 ms with vectors along b, 0.79 with one operand copied
-// for vectors along n (two Zen 4 cores, 2026-11-27).
+// Of vectors along a batch, which all operands have: what is not copied and no near cache holds, of a vector of the
+// batch, tiles read again from the last one, line by line. bmk,knb->mbn of 24 x 34 x 277 by 277 x 240 x 24 took 1.8 ms
+// with vectors along b, 0.79 with one operand copied for vectors along n (two Zen 4 cores, 2026-11-27).
 double Candidate::reread_cost(const std::vector<int64_t>& tile) const {
   const auto& operands = context.loops.operands;
   if (std::any_of(operands.begin(), operands.end(),
@@ -171,8 +171,8 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     const double ends = static_cast<double>(accumulators) * share + costs::kInFlight;
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
     const double all_moves = moves + elements_of_output(context) * store_cost(tile);
-    const double cost =
-        trips * (steps * step + ends) + reread_cost(tile) + all_moves + (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
+    const double cost = trips * (steps * step + ends) + reread_cost(tile) + all_moves +
+                        (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
     if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, all_moves};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.

@@ -95,6 +95,8 @@ halide_do_par_for_t halide_set_custom_do_par_for(halide_do_par_for_t f) { loop =
 int halide_do_par_for(void* context, halide_task_t task, int min, int size, uint8_t* closure) {
   return loop(context, task, min, size, closure);
 }
+halide_malloc_t halide_set_custom_malloc(halide_malloc_t f) { return f; }
+halide_free_t halide_set_custom_free(halide_free_t f) { return f; }
 )";
 
 }  // namespace

@@ -53,7 +53,8 @@ TEST_CASE("dot products compute what the reference does", "[property]") {
       "def f(uint8(M,K) A, int8(N,K) B) -> (C) { C(m,n) += A(m,k) * B(n,k) }",
       "def f(int16(K,M) A, int16(K,N) B) -> (C) { C(m,n) +=! A(k,m) * B(k,n) }",
       "def f(bfloat16(M,K) A, bfloat16(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
-      "def f(int8(M,N,K) A, int8(N,M,K) B) -> (C) { C(m,n) +=! A(m,n,k) * B(n,m,k) }",  // both walk along: in lanes alone
+      "def f(int8(M,N,K) A, int8(N,M,K) B) -> (C) { C(m,n) +=! A(m,n,k) * B(n,m,k) }",  // both walk along: in lanes
+                                                                                        // alone
       "def f(int8(M,K,R) A, int8(R,K,N) B) -> (C) { C(m,n) +=! A(m,k,r) * B(r,k,n) }",
       "def f(bfloat16(M,R,K) A, bfloat16(N,3,3,K) B) -> (C) { C(m,r,n) +=! A(m+x,r+y,k) * B(n,x,y,k) }");
   // Of 39 and 5 the last dot product takes less; in sums of few terms infinities are not yet NaN. A kernel takes a

@@ -367,8 +367,9 @@ TEST_CASE("panels are shared out where one thread would copy them for long", "[u
   auto target = avx512();
   target.features = {codegen::Feature::Avx512Zen4};
   const auto stage_of = [&](int64_t m, int64_t n, int64_t k) {
-    const auto program = bound("def f(bfloat16(M,K) A, bfloat16(K,N) B) -> (float(M,N) C) { C(m,n) +=! A(m,k) * B(k,n) }",
-                               {{"M", m}, {"N", n}, {"K", k}});
+    const auto program =
+        bound("def f(bfloat16(M,K) A, bfloat16(K,N) B) -> (float(M,N) C) { C(m,n) +=! A(m,k) * B(k,n) }",
+              {{"M", m}, {"N", n}, {"K", k}});
     return Space(program, target).default_schedule().stages.at(0).nest();
   };
   const auto few_rows = stage_of(8, 512, 300);
@@ -383,9 +384,9 @@ TEST_CASE("narrow numbers by a few columns are summed in lanes along the sum", "
   auto target = avx512();
   target.features = {codegen::Feature::Avx512Zen4};
   const auto stage_of = [&](const std::string& type, const std::string& result) {
-    const auto program = bound("def f(" + type + "(M,K) A, " + type + "(K,N) B) -> (" + result +
-                                   "(M,N) C) { C(m,n) +=! A(m,k) * B(k,n) }",
-                               {{"M", 300}, {"N", 6}, {"K", 256}});
+    const auto program = bound(
+        "def f(" + type + "(M,K) A, " + type + "(K,N) B) -> (" + result + "(M,N) C) { C(m,n) +=! A(m,k) * B(k,n) }",
+        {{"M", 300}, {"N", 6}, {"K", 256}});
     return Space(program, target).default_schedule().stages.at(0).nest();
   };
   for (const auto& [type, result] : {std::pair{"float16", "float"}, {"bfloat16", "float"}, {"int8", "int32"}}) {

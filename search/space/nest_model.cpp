@@ -1,0 +1,280 @@
+#include "search/space/nest_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "codegen/target/costs.h"
+#include "search/space/default_parallel.h"
+#include "search/space/term_size.h"
+
+namespace tile_tune::search {
+
+namespace costs = codegen::costs;
+
+using codegen::NestSchedule;
+using codegen::Operand;
+
+int64_t NestModel::stride(const Operand& operand, int loop) const { return context.distance(operand, loop); }
+
+int NestModel::natural_lanes() const { return std::max(context.target->lanes(context.type), 1); }
+
+int64_t NestModel::extent(int loop) const {
+  return loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()];
+}
+
+double NestModel::iterations() const {
+  double count = 1;
+  for (int loop = 0; loop < context.loops.loop_count(); ++loop)
+    count *= static_cast<double>(std::max<int64_t>(extent(loop), 1));
+  return count;
+}
+
+int64_t NestModel::target_stride(int p) const {
+  return codegen::output_stride(*context.program, context.program->statements[context.statement], context.loops, p);
+}
+
+double NestModel::output_reuse(const Operand& operand) const {
+  double reuse = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (stride(operand, p) == 0) reuse *= static_cast<double>(context.loops.output[p]);
+  return reuse;
+}
+
+double NestModel::bytes_of(const Operand& operand) const {
+  std::vector<int64_t> extents;
+  for (int loop = 0; loop < context.loops.loop_count(); ++loop) extents.push_back(std::max<int64_t>(extent(loop), 1));
+  return context.bytes(operand, extents);
+}
+
+double NestModel::bytes_read() const {
+  double bytes = 0;
+  for (const auto& operand : context.loops.operands)
+    if (operand.affine) bytes += bytes_of(operand);
+  return bytes;
+}
+
+bool NestModel::is_streamed() const {
+  constexpr double kMostly = 4;  // a chosen bound: nobody uses the rest often enough to be in its way
+  double once = 0, again = 0;
+  for (const auto& operand : context.loops.operands) {
+    if (!operand.affine) return false;
+    const double bytes = bytes_of(operand);
+    (iterations() * dtype_size(context.program->tensors[operand.tensor].type) <= bytes ? once : again) += bytes;
+  }
+  return once > kMostly * again && once > static_cast<double>(context.target->l2_bytes);
+}
+
+double NestModel::vector_cost(int loop) const {
+  const bool reduces = loop >= context.outputs();
+  const int64_t most = std::clamp<int64_t>(extent(loop), 1, natural_lanes());
+  const auto lanes = static_cast<double>(reduces ? std::bit_floor(static_cast<uint64_t>(most)) : most);
+  double cost = 0;
+  for (const auto& operand : context.loops.operands) {
+    const int64_t distance = operand.affine ? stride(operand, loop) : 2;
+    const bool packable = operand.affine && output_reuse(operand) >= natural_lanes();
+    if (distance <= 1 || packable)
+      cost += 1 / lanes;
+    else
+      cost += distance <= costs::kMostShuffled ? std::min(2 * static_cast<double>(distance) / lanes, costs::kScalarMove)
+                                               : costs::kScalarMove;
+  }
+  if (!reduces) return cost + operations() / lanes + (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
+  // Sums depend on each other; what fills no vector takes one more, and lanes are added up at the end.
+  const auto length = static_cast<double>(extent(loop));
+  return (cost + 1 / (lanes * 4)) * std::ceil(length / lanes) * lanes / length + costs::kFolds / reduction_length();
+}
+
+double NestModel::reduction_length() const {
+  double length = 1;
+  for (const int64_t extent : context.loops.reduction) length *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return length;
+}
+
+double NestModel::operations() const {
+  return static_cast<double>(operations_of_iteration(context.program->statements[context.statement]));
+}
+
+int NestModel::best_vector_loop() const {
+  int best = -1;
+  // Scalar code: a load an operand, a store.
+  double lowest = static_cast<double>(context.loops.operands.size()) + operations() + 1 / reduction_length();
+  for (int loop = context.loops.loop_count() - 1; loop >= 0; --loop) {
+    if (extent(loop) < 2) continue;
+    if (loop >= context.outputs() && extent(loop) < costs::kFewestLanes) continue;
+    const double cost = vector_cost(loop);
+    if (cost < lowest) {
+      lowest = cost;
+      best = loop;
+    }
+  }
+  return best;
+}
+
+int NestModel::best_row_loop(int vector_loop) const {
+  int best = -1;
+  double most = 0;
+  for (int p = 0; p < context.outputs(); ++p) {
+    if (p == vector_loop || context.loops.output[p] < 2) continue;
+    double reused = 0;
+    for (const auto& operand : context.loops.operands)
+      if (operand.affine && stride(operand, p) == 0)
+        reused += stride(operand, vector_loop) != 0 ? 1 : costs::kSharedBroadcast;
+    if (reused > most) {
+      most = reused;
+      best = p;
+    }
+  }
+  return best;
+}
+
+bool NestModel::walks_rows(int vector_loop, int row_loop) const {
+  constexpr int64_t kShortest = 2;  // vectors; of shorter rows the accumulators at home are all the work
+  const bool is_short = reduction_length() < costs::kManyRows;
+  const int64_t cache = std::max(context.target->l2_bytes, is_short ? context.target->l3_bytes / 2 : 0);
+  return row_loop < 0 && vector_loop >= 0 && vector_loop < context.outputs() &&
+         (bytes_read() > static_cast<double>(cache) || reduction_length() < costs::kInFlight) &&
+         extent(vector_loop) >= kShortest * natural_lanes() && !row_reductions(vector_loop).empty();
+}
+
+std::vector<int> NestModel::row_reductions(int vector_loop) const {
+  std::vector<int> result;
+  for (int r = 0; r < context.reductions(); ++r) {
+    const bool leaves =
+        std::any_of(context.loops.operands.begin(), context.loops.operands.end(), [&](const Operand& operand) {
+          const int64_t along_row = stride(operand, vector_loop);
+          return operand.affine && along_row != 0 &&
+                 stride(operand, context.outputs() + r) > natural_lanes() * along_row;
+        });
+    if (leaves && context.loops.reduction[r] > 1) result.push_back(r);
+  }
+  return result;
+}
+
+bool NestModel::leaves_pages(const Operand& operand, int vector_loop) const {
+  const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
+  std::vector<std::pair<int64_t, int64_t>> steps;  // and how often
+  for (int r = 0; r < context.reductions(); ++r)
+    steps.emplace_back(stride(operand, context.outputs() + r) * bytes, context.loops.reduction[r]);
+  std::sort(steps.begin(), steps.end());
+  int64_t run = extent(vector_loop) * stride(operand, vector_loop) * bytes;
+  for (const auto& [step, count] : steps) {
+    if (step > costs::kWayBytes && run < costs::kWayBytes) return true;
+    if (step <= run) run = step * count;
+  }
+  return false;
+}
+
+int64_t NestModel::tile_in_registers(int vector_loop, int64_t lanes) const {
+  const int64_t vectors = (extent(vector_loop) + lanes - 1) / lanes,
+                most = static_cast<int64_t>(context.target->vector_registers * costs::kRegistersForRows);
+  if (reduction_length() < costs::kManyRows) return 0;
+  for (const auto& operand : context.loops.operands)
+    if (leaves_pages(operand, vector_loop)) return 0;
+  for (int64_t pieces = (vectors + most - 1) / most; pieces <= 2; ++pieces)
+    if (const int64_t tile = (vectors + pieces - 1) / pieces * lanes; tile <= extent(vector_loop)) return tile;
+  return 0;
+}
+
+int64_t NestModel::pieces_of_row(int64_t extent) const {
+  const int64_t threads = context.target->threads, wanted = kPiecesPerThread * threads / 2;
+  int64_t others = 1;
+  for (const int64_t rows : context.loops.output) others *= std::max<int64_t>(rows, 1);
+  if (!is_worth_threads(context, natural_lanes()) || others / extent >= wanted) return 1;
+  return std::clamp<int64_t>(extent * static_cast<int64_t>(dtype_size(context.type)) / costs::kShortestStream, 1,
+                             wanted);
+}
+
+int64_t NestModel::row_tile(int64_t extent, int64_t lanes) const {
+  const int64_t most = std::max(context.target->l1_bytes / 4 / static_cast<int64_t>(dtype_size(context.type)), lanes);
+  for (int64_t pieces = pieces_of_row(extent);; ++pieces) {
+    const int64_t tile = ((extent + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
+    if (tile <= std::min(extent, most) || tile == lanes) return tile;
+  }
+}
+
+int NestModel::loop_of_more_sums(int vector_loop) const {
+  int best = -1;
+  int64_t nearest = 0;
+  for (int p = context.outputs(); p-- > 0;) {
+    if (p == vector_loop || context.loops.output[p] < 2) continue;
+    int64_t widest = 0;
+    for (const auto& operand : context.loops.operands)
+      widest = std::max(widest, operand.affine ? stride(operand, p) : 0);
+    if (best < 0 || widest < nearest) best = p, nearest = widest;
+  }
+  return best;
+}
+
+bool NestModel::moves_in_steps(int vector_loop) const {
+  return std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
+                     [&](const Operand& operand) { return operand.affine && stride(operand, vector_loop) > 1; });
+}
+
+NestModel::Tile NestModel::register_tile(int64_t vector_extent, int64_t lanes, int64_t row_extent) const {
+  Tile best;
+  double lowest = HUGE_VAL;
+  for (int64_t vectors = 1; vectors <= costs::kMostVectors && vectors * lanes <= vector_extent; ++vectors) {
+    for (int64_t rows = 1; rows <= std::min(row_extent, costs::kMostRows); ++rows) {
+      const int64_t accumulators = vectors * rows;
+      if (accumulators + vectors + 1 > context.target->vector_registers) continue;
+      const double loads = static_cast<double>(vectors + rows) / static_cast<double>(accumulators);
+      const double latency = std::max(1.0, costs::kInFlight / static_cast<double>(accumulators));
+      const double cost = repeated(vector_extent, vectors * lanes) * repeated(row_extent, rows) * (1 + loads) * latency;
+      if (cost < lowest) {
+        lowest = cost;
+        best = {vectors, rows};
+      }
+    }
+  }
+  return best;
+}
+
+NestModel::Tile NestModel::tile_of_sums(int64_t vector_extent, int64_t lanes, int64_t row_extent) {
+  Tile best;
+  double lowest = HUGE_VAL;
+  for (int64_t vectors = std::clamp<int64_t>(vector_extent / lanes, 1, costs::kMostVectors); vectors >= 1; --vectors)
+    for (int64_t rows = 1; rows <= row_extent && vectors * rows <= static_cast<int64_t>(costs::kInFlight); ++rows) {
+      const double cost = repeated(vector_extent, vectors * lanes) * repeated(row_extent, rows) *
+                          std::max(1.0, costs::kInFlight / static_cast<double>(vectors * rows));
+      if (cost >= lowest) continue;
+      lowest = cost;
+      best = {vectors, rows};
+    }
+  return best;
+}
+
+double NestModel::repeated(int64_t extent, int64_t tile) {
+  const int64_t computed = (extent + tile - 1) / tile * tile;
+  return static_cast<double>(computed) / static_cast<double>(extent);
+}
+
+std::vector<int> loop_order(const NestModel& model, const NestSchedule& stage, int row_loop) {
+  std::vector<int> order(model.context.outputs());
+  std::iota(order.begin(), order.end(), 0);
+  auto rank = [&](int p) {
+    if (p == row_loop) return 2;
+    if (p == stage.cpu().vector_loop) return row_loop >= 0 ? 1 : 3;
+    return 0;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  return order;
+}
+
+int parallel_loops(const NestModel& model, const NestSchedule& stage) {
+  const int threads = model.context.target->threads;
+  if (!is_worth_threads(model.context, stage.cpu().lanes)) return 0;
+  const double cycles = least_cycles(model.context, stage.cpu().lanes);
+  int64_t pieces = 1;
+  for (size_t i = 0; i < stage.order[0].size(); ++i) {
+    const int64_t trips = trip_count(model.context.loops, stage, stage.order[0][i], 0);
+    if (pieces >= threads && cycles / static_cast<double>(pieces * trips) < costs::kLeastPiece)
+      return static_cast<int>(i);
+    pieces *= trips;
+    if (pieces >= kPiecesPerThread * threads) return static_cast<int>(i) + 1;
+  }
+  return static_cast<int>(stage.order[0].size());
+}
+
+}  // namespace tile_tune::search

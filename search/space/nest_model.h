@@ -1,0 +1,81 @@
+// What an analytical model of vectors, registers and reuse knows of one statement's nest.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "search/space/repair.h"
+
+namespace tile_tune::search {
+
+struct NestModel {
+  const StageContext& context;
+
+  /// Vectors by rows of accumulators.
+  struct Tile {
+    int64_t vectors = 1, rows = 1;
+  };
+
+  /// Elements between what two neighbours along the loop read; loops of the reduction after the output loops.
+  int64_t stride(const codegen::Operand& operand, int loop) const;
+  int natural_lanes() const;
+  int64_t extent(int loop) const;
+  double iterations() const;
+  int64_t target_stride(int p) const;
+  /// How often an element of the operand is used by iterations that differ in output loops only.
+  double output_reuse(const codegen::Operand& operand) const;
+  /// Bytes of what the statement reads of it, and of them all.
+  double bytes_of(const codegen::Operand& operand) const;
+  double bytes_read() const;
+  /// Bound by memory, since nothing uses most of what is read twice: products of a large matrix and a vector.
+  bool is_streamed() const;
+  /// Cost of vectorising one loop, in vector operations an iteration: 1/lanes for contiguous or broadcast accesses, two
+  /// an element for strided ones, unless the operand is reused so much that packing it is nearly free.
+  double vector_cost(int loop) const;
+  double reduction_length() const;
+  /// Of an iteration.
+  double operations() const;
+  /// -1: scalar code is the cheapest.
+  int best_vector_loop() const;
+  /// The output loop, other than the vector loop, along which most operands stay put: their loads serve several rows.
+  int best_row_loop(int vector_loop) const;
+  /// Reductions in which nothing is reused (pools) are bound by memory, which wants to be read in order: one row of the
+  /// operand after the other, the accumulators of a whole output row at home in the first cache. 2x2 max-pooling of
+  /// 268 MB ran at 40 GB/s so; with both rows of a window at once at 24, and at 32 with eight such pairs as streams
+  /// (two Zen 4 cores whose memory gives 48).
+  /// What caches hold is read in any order, and longer windows want more sums in flight than a row's.
+  bool walks_rows(int vector_loop, int row_loop) const;
+  /// Reduction loops one step of which leaves the piece of a row that one vector of outputs reads.
+  std::vector<int> row_reductions(int vector_loop) const;
+  /// Steps of the reduction go to another page though they have not walked through as much in a row.
+  bool leaves_pages(const codegen::Operand& operand, int vector_loop) const;
+  /// Rows whose sums fit the registers, or those of half a row do, need no home where neighbouring rows share pages:
+  /// 0 if there is none.
+  int64_t tile_in_registers(int vector_loop, int64_t lanes) const;
+  /// As many as keep the threads busy where there are no other tiles, if they are long enough to be read as streams.
+  int64_t pieces_of_row(int64_t extent) const;
+  /// The output row cut into equal pieces whose accumulators fill at most a quarter of the first cache.
+  int64_t row_tile(int64_t extent, int64_t lanes) const;
+  /// Where no operand stays put: the output loop, beside the vector loop if there is one, with the nearest steps in
+  /// memory, along which more sums are in flight; -1: none. Maxima over 71 rows of 4 floats took 2.3 us eight at a
+  /// time, 5.3 one by one.
+  int loop_of_more_sums(int vector_loop) const;
+  /// Vectors are not of neighbours in some operand.
+  bool moves_in_steps(int vector_loop) const;
+  /// Vectors x rows of accumulators, for the best ratio of arithmetic to loads that registers hold: a vector load a
+  /// column, a broadcast a row. Iterations that a shifted last tile repeats count as lost.
+  Tile register_tile(int64_t vector_extent, int64_t lanes, int64_t row_extent) const;
+  /// The same where nothing is used twice: so many sums that their latency is hidden, or nearly, and last tiles repeat
+  /// few. Of equal ones the widest.
+  static Tile tile_of_sums(int64_t vector_extent, int64_t lanes, int64_t row_extent);
+  /// Iterations that tiles compute, the last one moved back to end at the border, over those that there are.
+  static double repeated(int64_t extent, int64_t tile);
+};
+
+/// Loops shared by all operands first (they are batches), then the panels of the vector loop, then rows.
+std::vector<int> loop_order(const NestModel& model, const codegen::NestSchedule& stage, int row_loop);
+
+/// As many outermost loops as give every thread several pieces, if these are not too short; none for little work.
+int parallel_loops(const NestModel& model, const codegen::NestSchedule& stage);
+
+}  // namespace tile_tune::search
