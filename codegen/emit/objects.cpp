@@ -102,10 +102,10 @@ Result<void> provide_runtime(const ArchiveJob& job, const std::filesystem::path&
 /// The runtime's functions in place of Halide's, which kernels call.
 #define TILE_TUNE_NAMES(halide, ours) {#halide, #ours},
 const std::map<std::string, std::string> kRuntimeFunctions = {
-    {"halide_malloc", "tile_tune_rt2_malloc"},
-    {"halide_free", "tile_tune_rt2_free"},
-    {"halide_do_par_for", "tile_tune_rt2_do_par_for"},
-    {"halide_error_out_of_memory", "tile_tune_rt2_out_of_memory"},
+    {"halide_malloc", "tile_tune_rt3_malloc"},
+    {"halide_free", "tile_tune_rt3_free"},
+    {"halide_do_par_for", "tile_tune_rt3_do_par_for"},
+    {"halide_error_out_of_memory", "tile_tune_rt3_out_of_memory"},
     TILE_TUNE_DEVICE_FUNCTIONS(TILE_TUNE_NAMES)};
 #undef TILE_TUNE_NAMES
 

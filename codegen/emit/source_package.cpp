@@ -26,15 +26,15 @@ std::string halide_names_text() {
 #include "tile_tune_rt.h"
 
 void* halide_malloc(void* call, size_t bytes);
-void* halide_malloc(void* call, size_t bytes) { return tile_tune_rt2_malloc(call, bytes); }
+void* halide_malloc(void* call, size_t bytes) { return tile_tune_rt3_malloc(call, bytes); }
 void halide_free(void* call, void* memory);
-void halide_free(void* call, void* memory) { tile_tune_rt2_free(call, memory); }
+void halide_free(void* call, void* memory) { tile_tune_rt3_free(call, memory); }
 int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min, int size, uint8_t* closure);
 int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min, int size, uint8_t* closure) {
-  return tile_tune_rt2_do_par_for(call, task, min, size, closure);
+  return tile_tune_rt3_do_par_for(call, task, min, size, closure);
 }
 int halide_error_out_of_memory(void* call);
-int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt2_out_of_memory(); }
+int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt3_out_of_memory(); }
 )";
   for (const char* name : kErrorFunctions)
     text += fmt::format(

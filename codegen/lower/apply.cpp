@@ -446,7 +446,7 @@ Nest apply(const NestSchedule& schedule, const ir::Statement& statement, const S
   // Of a loop that Halide cuts at its last iterations it forgets in those what is likely in loops inside: 152 x 263 by
   // 263 x 128 of bf16, where every dot product asked then whether it was the last, took 113 us, 39 so (Zen 4,
   // 2026-11-27).
-  if (stage.dot && stage.ends_early(stage.dot->loop) && statement.constraints.empty())
+  if (stage.dot && stage.ends_early(stage.dot->loop) && statement.constraints.empty() && !stage.guarded)
     for (const Var& loop : applier.nest.loops) Func(applier.nest.func).never_partition({loop});
   return applier.nest;
 }

@@ -32,8 +32,8 @@ struct DotProduct {
 std::optional<DType> dot_product_type(const ir::Statement& statement);
 
 /// How the stage would use the instruction, whatever its `dot_product` says: nothing where the statement is no sum of
-/// products of two narrow operands, its vector loop neither an output loop nor the innermost reduction, or that one not
-/// a subscript of its own, divided evenly by the instruction's width.
+/// products of two narrow operands, its vector loop neither an output loop nor the innermost reduction, or that one of
+/// fewer iterations than an instruction takes. Of columns the innermost reduction is a subscript of its own.
 std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage);
 
 }  // namespace tile_tune::codegen

@@ -32,8 +32,8 @@ inline constexpr double kOverestimated = 2;
 /// Loads a core finishes in the time of one multiply-add. A broadcast from memory is part of the instruction, and as
 /// long into half a vector.
 inline constexpr double kVectorLoad = 1, kBroadcast = 0.5;
-/// Halves, or bf16, that are loaded to be computed with in f32: a load that extends and a shift, or a conversion in two
-/// steps.
+/// Halves and bf16 that are loaded to be computed with in f32, bytes in 16 bits: a load that extends and a shift, or a
+/// conversion in two steps. Chosen, not measured.
 inline constexpr double kWidening = 2;
 /// LLVM loads neighbours as one vector and then takes it apart with shuffles, which costs more than broadcasts from
 /// memory: 16 channels a group ran at 44 % of the FMA peak with rows along the image's width, at 75 along its height. A
@@ -188,8 +188,8 @@ inline constexpr double kClearlyFaster = 0.97;
 /// Bytes of a copy below which starting threads takes longer.
 inline constexpr int64_t kLeastSharedCopy = 1 << 17;
 
-/// Scalar operations. Starting a parallel loop costs some 5 us (two threads, halide_do_par_for of the 21.0 runtime),
-/// the time of about so many: work below that stays on one thread.
+/// Scalar operations of statements that share a nest, below which that stays on one thread: starting a parallel loop
+/// costs some 5 us (two threads, halide_do_par_for of the 21.0 runtime), the time of about so many.
 inline constexpr double kSerialWork = 1e5;
 /// Cycles of one core, 3 us, below which one thread does it alone. While the others wait for work threads pay sooner
 /// (products of 48^3 take 1.55 us on two and 1.98 on one, of 64^3 2.85 and 4.49), but one that sleeps comes after 20 us

@@ -78,7 +78,8 @@ Nest nest_of(const Loops& loops, const NestSchedule& stage, bool home) {
   }
   for (const int r : stage.reduction_order) {
     const bool in_lanes = stage.cpu().vector_loop == outputs + r;
-    enter(outputs + r, int64_t{stage.reduction_unroll[r]} * (in_lanes ? stage.cpu().lanes : 1), false);
+    const int pair = stage.dot_product ? 2 : 1;  // in lanes dot products are of two
+    enter(outputs + r, int64_t{stage.reduction_unroll[r]} * (in_lanes ? stage.cpu().lanes * pair : 1), false);
   }
   return nest;
 }

@@ -221,6 +221,7 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
 double copied_elements(const Layout& layout, bool of_panels) {
   const auto& context = layout.context;
   const bool has_dots = iterations_in_lane(context) > 1;
+  const int innermost = context.outputs() + reduction_order(layout).back();
   double elements = 0;
   for (const auto& operand : context.loops.operands) {
     if (!operand.affine || layout.in_panel(operand) != of_panels ||
@@ -228,7 +229,7 @@ double copied_elements(const Layout& layout, bool of_panels) {
       continue;
     const bool is_half = context.program->tensors[operand.tensor].type == DType::F16;
     const bool lies_otherwise = of_panels ? layout.stride(operand, layout.tile.vector_loop) != 1
-                                          : has_dots && layout.stride(operand, context.loops.loop_count() - 1) > 1;
+                                          : has_dots && layout.stride(operand, innermost) > 1;
     const bool can_be = !of_panels || packing_dimension(context, operand, layout.tile.vector_loop) >= 0;
     if (can_be && (is_half || lies_otherwise || (of_panels && has_dots))) elements += whole_footprint(context, operand);
   }
@@ -242,9 +243,13 @@ bool shares_panels(const Layout& layout) {
   constexpr double kClearly = 1.05;  // chosen: a panel's rows are read from further away
   const auto& context = layout.context;
   if (!is_worth_threads(context, layout.tile.lanes)) return false;
-  int64_t panels = 1;
-  for (int p = 0; p < layout.outputs(); ++p)
+  int64_t panels = 1, batches = 1;
+  for (int p = 0; p < layout.outputs(); ++p) {
     if (layout.kind(p) != Layout::Kind::Row) panels *= layout.trips(p);
+    if (layout.kind(p) == Layout::Kind::Batch) batches *= layout.trips(p);
+  }
+  // With batches for all, each thread copies its own in any case.
+  if (panels < context.target->threads || batches >= kPiecesPerThread * context.target->threads) return false;
   const auto threads = static_cast<double>(context.target->threads);
   const double panels_copied = copied_elements(layout, true) * costs::kTransposedMove,
                rows_copied = copied_elements(layout, false) * costs::kTransposedMove;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 #include "codegen/target/costs.h"
@@ -77,7 +78,7 @@ std::optional<Transposed> transposed_loops(const NestModel& model) {
 
 // As many as suit caches and fit, but for those that a last tile, moved back, computes again.
 int64_t blocks_together(int64_t extent, int64_t rows) {
-  constexpr double kMostAgain = 1.2;  // what single blocks lose to such tiles: costs::kTransposedBlocks
+  constexpr double kMostAgain = 1.2;  // single blocks took 1.25 times as long at best (costs::kTransposedBlocks)
   int64_t blocks = std::min(costs::kTransposedBlocks, extent / rows);
   while (blocks > 1 && NestModel::repeated(extent, blocks * rows) > kMostAgain * NestModel::repeated(extent, rows))
     --blocks;
@@ -118,7 +119,7 @@ std::optional<NestSchedule> transposing_stage(const NestModel& model) {
   NestSchedule stage;
   stage.cpu().vector_loop = loops.source;
   const int side = std::min(model.natural_lanes(), static_cast<int>(costs::kMostTransposedRows));
-  stage.cpu().lanes = loops.run < 0 ? side : std::max(side / 2, 1);
+  stage.cpu().lanes = loops.run < 0 ? side : std::max(side / 2, std::min(side, 2));
   while (stage.cpu().lanes > context.loops.output[loops.source]) stage.cpu().lanes /= 2;
   const int across = context.contiguous_loop();
   const auto neighbours = neighbours_of_target(model, loops, side);

@@ -331,7 +331,8 @@ struct Planner {
       const auto cost = cost_of_tile(stages[s]), cost_of_part = cost_of_tile(part);
       if (!cost) continue;
       apart += *cost;
-      in_blocks += cost_of_part ? blocks(schedule, host) * *cost_of_part : iterations(s);
+      in_blocks += cost_of_part ? blocks(schedule, host) * *cost_of_part
+                                : iterations(s) / std::max(target().lanes(stages[s].type), 1);
     }
     return bytes <= static_cast<double>(target().l2_bytes) / 2 && in_blocks > kClearly * apart;
   }

@@ -170,9 +170,9 @@ NestSchedule default_stage(const StageContext& context) { return default_stages(
 std::vector<NestSchedule> default_stages(const StageContext& context) {
   if (context.target->device == codegen::Device::Gpu) return default_stages_on_gpu(context);
   if (const auto scan = default_scan(context)) return {*scan};
-  NestSchedule stage;
   const NestModel model{context};
   if (const auto stage = transposing_stage(model)) return {*stage};
+  NestSchedule stage;
   stage.cpu().vector_loop = model.best_vector_loop();
   const bool sums = model.reduction_length() > 1;
   const auto tiles = sums && !model.is_streamed() ? register_tiles_by_width(context) : std::vector<RegisterTile>{};
@@ -238,7 +238,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
   }
   use_whole_runs(model, stage);
   use_whole_lines(model, stage);
-  if (!sums) row_loop = -1;  // results are written in the order in which they lie
+  if (!sums) row_loop = -1;  // results are written row by row
   stage.order.assign(stage.tiles.empty() ? 1 : stage.tiles.front().size(), loop_order(model, stage, row_loop));
   choose_reduction(model, stage);
   if (stage.cpu().vector_loop >= context.outputs())

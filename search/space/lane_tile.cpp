@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/schedule/packed_form.h"
 #include "codegen/target/costs.h"
 #include "search/space/default_parallel.h"
 
@@ -51,7 +52,8 @@ struct Lanes {
   double moves(const std::vector<int64_t>& tile) const {
     double moves = 0;
     for (const auto& operand : context.loops.operands)
-      if (is_copied_for_lanes(context, operand, loop, tile))
+      if (is_copied_for_lanes(context, operand, loop, tile) &&
+          !codegen::is_packed_beforehand(*context.program, operand))
         moves += whole_footprint(context, operand) * costs::kTransposedMove;
     return moves;
   }

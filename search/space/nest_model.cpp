@@ -70,7 +70,7 @@ double NestModel::vector_cost(int loop) const {
   const bool reduces = loop >= context.outputs();
   const int64_t most = std::clamp<int64_t>(extent(loop), 1, natural_lanes());
   const auto lanes = static_cast<double>(reduces ? std::bit_floor(static_cast<uint64_t>(most)) : most);
-  double cost = 0;
+  double cost = operations() / lanes;
   for (const auto& operand : context.loops.operands) {
     const int64_t distance = operand.affine ? stride(operand, loop) : 2;
     const bool packable = operand.affine && output_reuse(operand) >= natural_lanes();
@@ -80,10 +80,10 @@ double NestModel::vector_cost(int loop) const {
       cost += distance <= costs::kMostShuffled ? std::min(2 * static_cast<double>(distance) / lanes, costs::kScalarMove)
                                                : costs::kScalarMove;
   }
-  if (!reduces) return cost + operations() / lanes + (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
-  // Sums depend on each other; what fills no vector takes one more, and lanes are added up at the end.
+  if (!reduces) return cost + (target_stride(loop) == 1 ? 1 / lanes : 1.0) / reduction_length();
+  // What fills no vector takes one more, and lanes are added up at the end.
   const auto length = static_cast<double>(extent(loop));
-  return (cost + 1 / (lanes * 4)) * std::ceil(length / lanes) * lanes / length + costs::kFolds / reduction_length();
+  return cost * std::ceil(length / lanes) * lanes / length + costs::kFolds / reduction_length();
 }
 
 double NestModel::reduction_length() const {
@@ -98,7 +98,7 @@ double NestModel::operations() const {
 
 int NestModel::best_vector_loop() const {
   int best = -1;
-  // Scalar code: a load an operand, a store.
+  // Scalar code: a load an operand, and a store.
   double lowest = static_cast<double>(context.loops.operands.size()) + operations() + 1 / reduction_length();
   for (int loop = context.loops.loop_count() - 1; loop >= 0; --loop) {
     if (extent(loop) < 2) continue;
@@ -269,7 +269,7 @@ int parallel_loops(const NestModel& model, const NestSchedule& stage) {
   int64_t pieces = 1;
   for (size_t i = 0; i < stage.order[0].size(); ++i) {
     const int64_t trips = trip_count(model.context.loops, stage, stage.order[0][i], 0);
-    if (pieces >= threads && cycles / static_cast<double>(pieces * trips) < costs::kLeastPiece)
+    if (pieces >= kPiecesPerThread * threads / 2 && cycles / static_cast<double>(pieces * trips) < costs::kLeastPiece)
       return static_cast<int>(i);
     pieces *= trips;
     if (pieces >= kPiecesPerThread * threads) return static_cast<int>(i) + 1;

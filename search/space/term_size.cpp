@@ -48,22 +48,14 @@ int64_t operations_of(ir::Op function) {
   }
 }
 
-int64_t all_of(const ir::Expr& term) {
-  if (const auto* cast = std::get_if<ir::Cast>(&term.node)) return all_of(*cast->argument);
+// `simple`: what a call counts that is no function.
+int64_t all_of(const ir::Expr& term, int64_t simple) {
+  if (const auto* cast = std::get_if<ir::Cast>(&term.node)) return all_of(*cast->argument, simple);
   const auto* call = std::get_if<ir::Call>(&term.node);
   if (!call) return 0;
-  int64_t operations = operations_of(call->op);
-  for (const auto& argument : call->arguments) operations += all_of(*argument);
-  return operations;
-}
-
-// Calls that are one operation each.
-int64_t simple_operations(const ir::Expr& term) {
-  if (const auto* cast = std::get_if<ir::Cast>(&term.node)) return simple_operations(*cast->argument);
-  const auto* call = std::get_if<ir::Call>(&term.node);
-  if (!call) return 0;
-  int64_t operations = operations_of(call->op) == 0 ? 1 : 0;
-  for (const auto& argument : call->arguments) operations += simple_operations(*argument);
+  const int64_t of_function = operations_of(call->op);
+  int64_t operations = of_function > 0 ? of_function : simple;
+  for (const auto& argument : call->arguments) operations += all_of(*argument, simple);
   return operations;
 }
 
@@ -72,10 +64,9 @@ int64_t simple_operations(const ir::Expr& term) {
 int64_t operations_of_iteration(const ir::Statement& statement) {
   const auto* call = std::get_if<ir::Call>(&statement.value->node);
   const bool is_fused = call && call->op == ir::Op::Mul && statement.op == ir::Aggregation::Sum;
-  const int64_t term = operations_of_functions(*statement.value) + simple_operations(*statement.value);
-  return std::max<int64_t>(term + (statement.op == ir::Aggregation::Assign || is_fused ? 0 : 1), 1);
+  return all_of(*statement.value, 1) + (statement.op == ir::Aggregation::Assign || is_fused ? 0 : 1);
 }
 
-int64_t operations_of_functions(const ir::Expr& term) { return std::min(all_of(term), costs::kMostOfFunctions); }
+int64_t operations_of_functions(const ir::Expr& term) { return std::min(all_of(term, 0), costs::kMostOfFunctions); }
 
 }  // namespace tile_tune::search

@@ -11,7 +11,7 @@ namespace tile_tune::search {
 int64_t operations_of_functions(const ir::Expr& term);
 
 /// Operations of one iteration of a statement: those of its term, functions as what they compile like, and the one that
-/// adds it up, which takes a product along.
+/// adds it up, which takes a product along. None of a copy.
 int64_t operations_of_iteration(const ir::Statement& statement);
 
 }  // namespace tile_tune::search

@@ -29,40 +29,50 @@ struct block {
   int is_taken;
 };
 
-static _Thread_local struct block kept[MOST_KEPT];
-static _Thread_local int is_watched; /* by the key, which tells of the thread's end */
+/* Each thread's blocks are the key's value, not a variable of the thread's: macOS frees those before it calls us. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static int has_key;
 
-static void free_kept(void* blocks) {
-  for (struct block* block = blocks; block != (struct block*)blocks + MOST_KEPT; ++block) {
-    if (block->is_taken) continue;
-    free(block->memory);
-    *block = (struct block){NULL, 0, 0};
-  }
-  is_watched = 0;
+static void free_blocks(void* blocks) {
+  for (struct block* block = blocks; block != (struct block*)blocks + MOST_KEPT; ++block)
+    if (!block->is_taken) free(block->memory);
+  free(blocks);
 }
 
-static void make_key(void) { has_key = pthread_key_create(&key, free_kept) == 0; }
+static void make_key(void) { has_key = pthread_key_create(&key, free_blocks) == 0; }
 
-/* A library that is unloaded is not called at the end of threads. */
+/* A library that is unloaded is not called at the end of threads. What others than this one have kept is lost then. */
 __attribute__((destructor)) static void forget_key(void) {
-  free_kept(kept);
-  if (has_key) pthread_key_delete(key);
+  if (!has_key) return;
+  tile_tune_rt3_end_thread();
+  pthread_key_delete(key);
   has_key = 0;
 }
 
-static int watches_thread(void) {
-  if (is_watched) return 1;
+/* NULL: none, and there is no memory for them. */
+static struct block* blocks_of_thread(void) {
   pthread_once(&once, make_key);
-  is_watched = has_key && pthread_setspecific(key, kept) == 0;
-  return is_watched;
+  if (!has_key) return NULL;
+  struct block* blocks = pthread_getspecific(key);
+  if (blocks != NULL) return blocks;
+  blocks = calloc(MOST_KEPT, sizeof *blocks);
+  if (blocks == NULL || pthread_setspecific(key, blocks) == 0) return blocks;
+  free(blocks);
+  return NULL;
+}
+
+void tile_tune_rt3_end_thread(void) {
+  void* blocks = has_key ? pthread_getspecific(key) : NULL;
+  if (blocks == NULL) return;
+  pthread_setspecific(key, NULL);
+  free_blocks(blocks);
 }
 
 static void* take(size_t bytes) {
-  struct block* free_block = NULL;
-  for (struct block* block = kept; block != kept + MOST_KEPT; ++block) {
+  struct block *const blocks = blocks_of_thread(), *free_block = NULL;
+  if (blocks == NULL) return malloc(bytes);
+  for (struct block* block = blocks; block != blocks + MOST_KEPT; ++block) {
     if (block->is_taken) continue;
     if (block->memory != NULL && block->bytes >= bytes && block->bytes / 2 <= bytes) {
       block->is_taken = 1;
@@ -71,14 +81,19 @@ static void* take(size_t bytes) {
     if (free_block == NULL || block->bytes < free_block->bytes) free_block = block;
   }
   void* const memory = malloc(bytes);
-  if (memory == NULL || free_block == NULL || bytes > LARGEST_KEPT || !watches_thread()) return memory;
+  if (memory == NULL) return NULL;
+  /* What another thread has given back, against the rule, is not ours any more. */
+  for (struct block* block = blocks; block != blocks + MOST_KEPT; ++block)
+    if (block->memory == memory) *block = (struct block){NULL, 0, 0};
+  if (free_block == NULL || bytes > LARGEST_KEPT) return memory;
   free(free_block->memory);
   *free_block = (struct block){memory, bytes, 1};
   return memory;
 }
 
 static void give_back(void* memory) {
-  for (struct block* block = kept; block != kept + MOST_KEPT; ++block)
+  struct block* const blocks = has_key ? pthread_getspecific(key) : NULL;
+  for (struct block* block = blocks; blocks != NULL && block != blocks + MOST_KEPT; ++block)
     if (block->memory == memory) {
       block->is_taken = 0;
       return;
@@ -86,14 +101,14 @@ static void give_back(void* memory) {
   free(memory);
 }
 
-void tile_tune_rt2_end_thread(void) { free_kept(kept); }
-
 #else
 static void* take(size_t bytes) { return malloc(bytes); }
 static void give_back(void* memory) { free(memory); }
+
+void tile_tune_rt3_end_thread(void) {}
 #endif
 
-void* tile_tune_rt2_malloc(struct tile_tune_call* call, size_t bytes) {
+void* tile_tune_rt3_malloc(struct tile_tune_call* call, size_t bytes) {
   const struct tile_tune_context* context = call->context;
   if (bytes > SIZE_MAX - 3 * ALIGNMENT) return NULL;
   const size_t total = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 2 * ALIGNMENT;
@@ -105,7 +120,7 @@ void* tile_tune_rt2_malloc(struct tile_tune_call* call, size_t bytes) {
   return aligned;
 }
 
-void tile_tune_rt2_free(struct tile_tune_call* call, void* memory) {
+void tile_tune_rt3_free(struct tile_tune_call* call, void* memory) {
   if (memory == NULL) return;
   const struct tile_tune_context* context = call->context;
   const struct origin origin = ((struct origin*)memory)[-1];
@@ -115,4 +130,4 @@ void tile_tune_rt2_free(struct tile_tune_call* call, void* memory) {
     give_back(origin.memory);
 }
 
-int tile_tune_rt2_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }
+int tile_tune_rt3_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }

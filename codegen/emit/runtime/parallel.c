@@ -234,7 +234,7 @@ static void* work(void* state) {
   }
   leave_cpu(worker->cpu);
   pthread_mutex_unlock(&pool.lock);
-  tile_tune_rt2_end_thread();
+  tile_tune_rt3_end_thread(); /* where a library is unloaded its key may be gone already */
   return NULL;
 }
 
@@ -352,7 +352,7 @@ static int available_cpus(void) {
   return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-int tile_tune_rt2_do_par_for(struct tile_tune_call* call, task_function task, int min, int size, uint8_t* closure) {
+int tile_tune_rt3_do_par_for(struct tile_tune_call* call, task_function task, int min, int size, uint8_t* closure) {
   const struct tile_tune_context* context = call->context;
   if (size < 1) return TILE_TUNE_OK;
   int threads = size == 1 ? 1 : atomic_load_explicit(&context->threads, memory_order_relaxed);

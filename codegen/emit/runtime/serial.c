@@ -27,7 +27,7 @@ static void take_part(void* state, int index) {
   }
 }
 
-int tile_tune_rt2_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
+int tile_tune_rt3_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
                              int size, uint8_t* closure) {
   const struct tile_tune_context* context = call->context;
   if (size < 1) return TILE_TUNE_OK;

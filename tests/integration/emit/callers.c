@@ -3,6 +3,7 @@
    use one CPU and must have one thread at the end. */
 #define _GNU_SOURCE
 #include <many.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
@@ -283,9 +284,20 @@ static void check_empty(void) {
   for (int i = 0; i < 15; ++i) CHECK(c[i] == 0);
 }
 
+static float packed_a[packed_A_extent0 * packed_A_extent1], packed_b[packed_B_extent0 * packed_B_extent1],
+    packed_c[packed_A_extent0 * packed_B_extent1];
+
+/* A thread keeps the memory of its calls: this one has made none. */
+static void* call_without_memory(void* status) {
+  fail_malloc = 1;
+  *(int*)status = packed(packed_a, packed_b, packed_c);
+  fail_malloc = 0;
+  return NULL;
+}
+
 static void check_packed(int no_memory) {
   enum { m = packed_A_extent0, k = packed_A_extent1, n = packed_B_extent1 };
-  static float a[m * k], b[k * n], c[m * n];
+  float *a = packed_a, *b = packed_b, *c = packed_c;
   for (int i = 0; i < m * k; ++i) a[i] = (float)(i % 7 - 3);
   for (int i = 0; i < k * n; ++i) b[i] = (float)(i % 5 - 2);
   CHECK(packed(a, b, c) == MANY_OK); /* the thread pool is up now */
@@ -297,9 +309,9 @@ static void check_packed(int no_memory) {
     }
   }
   if (!no_memory) return;
-  fail_malloc = 1;
-  const int status = packed(a, b, c);
-  fail_malloc = 0;
+  int status = MANY_OK;
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, call_without_memory, &status) == 0 && pthread_join(thread, NULL) == 0);
   CHECK(status == MANY_ERROR_OUT_OF_MEMORY);
   CHECK(packed(a, b, c) == MANY_OK);
 }

@@ -102,6 +102,6 @@ TEST_CASE("libraries are small") {
   const auto runtime = size("first/lib/libtile_tune_rt.a"), one = size("first/lib/libfirst.a");
   CHECK(one + runtime < 300'000);
   // What drives devices is three quarters of it, in members of their own that programs without one do not link.
-  CHECK(runtime < 100'000);
+  CHECK(runtime < 110'000);
   CHECK((size("many/lib/libmany.a") - one) / 20 < 40'000);
 }
