@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "codegen/schedule/dot_product.h"
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
 #include "search/space/moves.h"
+#include "search/space/register_tile.h"
 #include "search/space/term_size.h"
 
 namespace tile_tune::search {
@@ -67,11 +67,6 @@ double cycles_of_memory(const StageContext& context) {
 }
 
 }  // namespace
-
-int iterations_in_lane(const StageContext& context) {
-  const auto dot = codegen::dot_product_type(context.program->statements[context.statement]);
-  return dot && context.target->has_dot_products() ? dtype_size(context.type) / dtype_size(*dot) : 1;
-}
 
 double least_cycles(const StageContext& context, int lanes) {
   return std::max(cycles_of_operations(context, lanes), cycles_of_memory(context));

@@ -8,9 +8,6 @@ namespace tile_tune::search {
 // Pieces a thread that bound the idle end of a parallel loop to an eighth of it on average.
 constexpr int kPiecesPerThread = 4;
 
-/// Iterations of a reduction that a lane takes at a time: as many as a dot-product instruction does, else one.
-int iterations_in_lane(const StageContext& context);
-
 /// Cycles of one core, rather too few: vector operations, functions as what they compile like, or bytes from where they
 /// are if those take longer.
 double least_cycles(const StageContext& context, int lanes);

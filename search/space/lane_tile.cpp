@@ -5,7 +5,6 @@
 
 #include "codegen/schedule/packed_form.h"
 #include "codegen/target/costs.h"
-#include "search/space/default_parallel.h"
 
 namespace tile_tune::search {
 namespace {
@@ -18,6 +17,8 @@ struct Lanes {
   const StageContext& context;
   int loop;  // a reduction loop, counted after the output loops
   VectorWidth width;
+  bool takes_dots = iterations_in_lane(context) > 1;
+  std::vector<double> copy_costs{};  // by operand, for those that are copied
 
   int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
   int64_t extent(int p) const { return std::max<int64_t>(context.loops.output[p], 1); }
@@ -26,16 +27,15 @@ struct Lanes {
   DType type_of(const Operand& operand) const { return context.program->tensors[operand.tensor].type; }
   bool is_widened(const Operand& operand) const { return type_of(operand) != context.type; }
 
-  bool takes_dots() const { return iterations_in_lane(context) > 1; }
   // Of the loop that a vector takes: dot products in lanes are of pairs (codegen/schedule/dot_product.h).
-  int64_t iterations_at_a_time() const { return int64_t{width.lanes} * (takes_dots() ? 2 : 1); }
+  int64_t iterations_at_a_time() const { return int64_t{width.lanes} * (takes_dots ? 2 : 1); }
 
   // There are enough iterations, and all operands lie along the loop or can be made to.
   bool are_possible() const {
     const auto& operands = context.loops.operands;
     return reduction() >= iterations_at_a_time() &&
            std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-             const bool suits = !is_widened(operand) || is_float(type_of(operand)) || takes_dots();
+             const bool suits = !is_widened(operand) || is_float(type_of(operand)) || takes_dots;
              return operand.affine && suits && stride(operand, loop) != 0 &&
                     (stride(operand, loop) == 1 || packing_dimension(context, operand, loop) >= 0);
            });
@@ -44,17 +44,20 @@ struct Lanes {
   // What widening an operand costs a load: pairs of bf16 are taken as they are, bytes as 16 bits.
   double widening(const Operand& operand, const std::vector<int64_t>& tile) const {
     const bool is_done = type_of(operand) == DType::F16 ? is_copied_for_lanes(context, operand, loop, tile)
-                                                        : takes_dots() && dtype_size(type_of(operand)) == 2;
+                                                        : takes_dots && dtype_size(type_of(operand)) == 2;
     return is_widened(operand) && !is_done ? costs::kWidening : 0;
+  }
+
+  double copy_cost(const Operand& operand) const {
+    const bool is_free = codegen::is_packed_beforehand(*context.program, operand);
+    return is_free ? 0 : whole_footprint(context, operand) * costs::kTransposedMove;
   }
 
   // Of copies.
   double moves(const std::vector<int64_t>& tile) const {
     double moves = 0;
-    for (const auto& operand : context.loops.operands)
-      if (is_copied_for_lanes(context, operand, loop, tile) &&
-          !codegen::is_packed_beforehand(*context.program, operand))
-        moves += whole_footprint(context, operand) * costs::kTransposedMove;
+    for (size_t o = 0; o < copy_costs.size(); ++o)
+      if (is_copied_for_lanes(context, context.loops.operands[o], loop, tile)) moves += copy_costs[o];
     return moves;
   }
 
@@ -168,8 +171,9 @@ std::optional<LaneTile> best_lane_tile(const StageContext& context) {
   std::optional<LaneTile> best;
   for (int loop = context.outputs(); loop < context.loops.loop_count(); ++loop)
     for (const auto& width : vector_widths(*context.target, context.type)) {
-      const Lanes lanes{context, loop, width};
+      Lanes lanes{context, loop, width};
       if (!lanes.are_possible()) continue;
+      for (const auto& operand : context.loops.operands) lanes.copy_costs.push_back(lanes.copy_cost(operand));
       if (const auto found = lanes.best(); found && (!best || found->tile.cost < best->tile.cost)) best = found;
     }
   return best;

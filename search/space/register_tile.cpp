@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/target/costs.h"
 #include "frontend/ir/path_condition.h"
+#include "search/space/nest_model.h"
 
 namespace tile_tune::search {
 namespace {
@@ -35,6 +37,7 @@ struct Candidate {
   int64_t taps = 0;               // of the window that vectors slide over; 0: there is none
   std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
   bool stores_rows = false;       // results are neighbours in memory along the vector loop
+  std::vector<double> reread{};   // by operand: what a pass costs that reads it again from the last cache
 
   int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
 
@@ -121,25 +124,14 @@ double Candidate::store_cost(const std::vector<int64_t>& tile) const {
   return fills_vectors && !is_complex(context.type) ? costs::kCollectedMove : costs::kCollectedPiece;
 }
 
-// Of vectors along a batch, which all operands have: what is not copied and no near cache holds, of a vector of the
-// batch, tiles read again from the last one, line by line. bmk,knb->mbn of 24 x 34 x 277 by 277 x 240 x 24 took 1.8 ms
-// with vectors along b, 0.79 with one operand copied for vectors along n (two Zen 4 cores, 2026-11-27).
 double Candidate::reread_cost(const std::vector<int64_t>& tile) const {
-  const auto& operands = context.loops.operands;
-  if (std::any_of(operands.begin(), operands.end(),
-                  [&](const Operand& operand) { return !operand.affine || stride(operand, vector_loop) == 0; }))
-    return 0;
   double cost = 0;
-  for (const Operand& operand : operands) {
-    const double bytes = whole_footprint(context, operand) *
-                         static_cast<double>(dtype_size(context.program->tensors[operand.tensor].type));
-    const double of_vector = bytes * lanes / static_cast<double>(context.loops.output[vector_loop]);
-    if (stride(operand, vector_loop) > 1 || of_vector <= static_cast<double>(context.target->l2_bytes) / 2) continue;
+  for (size_t o = 0; o < reread.size(); ++o) {
     double passes = 1;
     for (int p = 0; p < context.outputs(); ++p)
-      if (stride(operand, p) == 0)
+      if (stride(context.loops.operands[o], p) == 0)
         passes *= std::ceil(static_cast<double>(context.loops.output[p]) / static_cast<double>(tile[p]));
-    cost += bytes * (passes - 1) / costs::kFromL3;
+    cost += reread[o] * (passes - 1);
   }
   return cost;
 }
@@ -227,6 +219,25 @@ std::vector<bool> guarded_loops(const StageContext& context) {
   return guarded;
 }
 
+// Of vectors along a batch, which all operands have: what is not copied and no near cache holds, of a vector of the
+// batch, tiles read again from the last one, line by line. bmk,knb->mbn of 24 x 34 x 277 by 277 x 240 x 24 took 1.8 ms
+// with vectors along b, 0.79 with one operand copied for vectors along n (two Zen 4 cores, 2026-11-27). Empty: nothing.
+std::vector<double> reread_by_operand(const StageContext& context, int vector_loop, int lanes) {
+  const auto& operands = context.loops.operands;
+  if (std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+        return !operand.affine || context.distance(operand, vector_loop) == 0;
+      }))
+    return {};
+  std::vector<double> result;
+  for (const Operand& operand : operands) {
+    const double bytes = NestModel{context}.bytes_of(operand);
+    const double of_vector = bytes * lanes / static_cast<double>(context.loops.output[vector_loop]);
+    const bool is_near = of_vector <= static_cast<double>(context.target->l2_bytes) / 2;
+    result.push_back(context.distance(operand, vector_loop) > 1 || is_near ? 0 : bytes / costs::kFromL3);
+  }
+  return result;
+}
+
 Candidate candidate_for(const StageContext& context, int loop, const VectorWidth& width) {
   Candidate candidate{context, loop, width.lanes, width.share, {}};
   for (const int r : window_loops(context, loop))
@@ -242,6 +253,7 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
     candidate.moves += access.packing;
   }
   const auto& statement = context.program->statements[context.statement];
+  candidate.reread = reread_by_operand(context, loop, candidate.lanes);
   candidate.stores_rows = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
   return candidate;
 }
@@ -260,6 +272,11 @@ bool is_reused(const StageContext& context) {
 }
 
 }  // namespace
+
+int iterations_in_lane(const StageContext& context) {
+  const auto dot = codegen::dot_product_type(context.program->statements[context.statement]);
+  return dot && context.target->has_dot_products() ? dtype_size(context.type) / dtype_size(*dot) : 1;
+}
 
 std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type) {
   const int lanes = target.lanes(type);

@@ -27,6 +27,9 @@ struct VectorWidth {
   double share = 1;
 };
 
+/// Iterations of a reduction that a lane takes at a time: as many as a dot-product instruction does, else one.
+int iterations_in_lane(const StageContext& context);
+
 /// The natural width first; then half of it where that takes half the time.
 std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type);
 
