@@ -82,7 +82,7 @@ constexpr const char* kCheckAddresses = R"(
 static int tile_tune_check_device(void* const* pointers) {
   for (int i = 0; i < tile_tune_signature.count; ++i)
     if ((uintptr_t)pointers[i] % 16 != 0) return TILE_TUNE_ERROR_MISALIGNED;
-  return tile_tune_rt3_check_pointers(&tile_tune_signature, pointers);
+  return tile_tune_rt4_check_pointers(&tile_tune_signature, pointers);
 }
 )";
 

@@ -15,30 +15,30 @@ struct {0}_context {{ struct tile_tune_context rt; }};
 
 static {0}_context default_context;
 
-const char* {0}_error_string(int code) {{ return tile_tune_rt3_error_string(code); }}
+const char* {0}_error_string(int code) {{ return tile_tune_rt4_error_string(code); }}
 
 {0}_context* {0}_default_context(void) {{ return &default_context; }}
 
-{0}_context* {0}_context_create(void) {{ return ({0}_context*)tile_tune_rt3_context_create(); }}
+{0}_context* {0}_context_create(void) {{ return ({0}_context*)tile_tune_rt4_context_create(); }}
 
 void {0}_context_destroy({0}_context* context) {{
-  if (context != &default_context) tile_tune_rt3_context_destroy((struct tile_tune_context*)context);
+  if (context != &default_context) tile_tune_rt4_context_destroy((struct tile_tune_context*)context);
 }}
 
 int {0}_context_set_num_threads({0}_context* context, int threads) {{
-  return tile_tune_rt3_set_num_threads((struct tile_tune_context*)context, threads);
+  return tile_tune_rt4_set_num_threads((struct tile_tune_context*)context, threads);
 }}
 
 int {0}_context_set_parallel_for({0}_context* context, {0}_parallel_for parallel_for) {{
-  return tile_tune_rt3_set_parallel_for((struct tile_tune_context*)context, parallel_for);
+  return tile_tune_rt4_set_parallel_for((struct tile_tune_context*)context, parallel_for);
 }}
 
 int {0}_context_set_allocator({0}_context* context, {0}_allocate allocate, {0}_release release) {{
-  return tile_tune_rt3_set_allocator((struct tile_tune_context*)context, allocate, release);
+  return tile_tune_rt4_set_allocator((struct tile_tune_context*)context, allocate, release);
 }}
 
 int {0}_context_set_user_data({0}_context* context, void* user) {{
-  return tile_tune_rt3_set_user_data((struct tile_tune_context*)context, user);
+  return tile_tune_rt4_set_user_data((struct tile_tune_context*)context, user);
 }}
 
 int {0}_set_num_threads(int threads) {{ return {0}_context_set_num_threads(&default_context, threads); }}

@@ -91,7 +91,7 @@ int {entry}(const {type}* elements, struct {packed_type}* packed) {{
   if ((elements == NULL && {elements} != 0) || packed == NULL) return TILE_TUNE_ERROR_NULL_POINTER;
   if ((uintptr_t)elements % sizeof({type}) != 0 || (uintptr_t)packed % {alignment} != 0)
     return TILE_TUNE_ERROR_MISALIGNED;
-  if (tile_tune_rt3_overlap((uintptr_t)elements - {before}, {elements}, (uintptr_t)packed, {bytes})) return TILE_TUNE_ERROR_OVERLAP;
+  if (tile_tune_rt4_overlap((uintptr_t)elements - {before}, {elements}, (uintptr_t)packed, {bytes})) return TILE_TUNE_ERROR_OVERLAP;
   memset(packed, 0, {header});
 {body}  if (status != TILE_TUNE_OK) return status;
   memset((uint8_t*)packed + {filled}, 0, {bytes} - {filled});

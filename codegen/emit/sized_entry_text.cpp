@@ -167,7 +167,7 @@ static int tile_tune_checked(const struct tile_tune_context* context, const int6
   int status = tile_tune_fill(sizes, &frame);
   if (status != TILE_TUNE_OK) return status;
   const struct tile_tune_signature signature = {{frame.arguments, {inputs}, {count}}};
-  status = tile_tune_rt3_check_pointers(&signature, pointers);
+  status = tile_tune_rt4_check_pointers(&signature, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_run(context, &frame, pointers);
 }}
 
@@ -211,7 +211,7 @@ int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const
   if (status != TILE_TUNE_OK) return status;
   const struct tile_tune_signature signature = {{frame.arguments, {inputs}, {count}}};
   void* pointers[{count}];
-  status = tile_tune_rt3_check_tensors(&signature, inputs, outputs, pointers);
+  status = tile_tune_rt4_check_tensors(&signature, inputs, outputs, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_checked(tile_tune_defaults(), sizes, pointers);
 }}
 )";

@@ -26,15 +26,21 @@ std::string halide_names_text() {
 #include "tile_tune_rt.h"
 
 void* halide_malloc(void* call, size_t bytes);
-void* halide_malloc(void* call, size_t bytes) { return tile_tune_rt3_malloc(call, bytes); }
+void* halide_malloc(void* call, size_t bytes) { return tile_tune_rt4_malloc(call, bytes); }
 void halide_free(void* call, void* memory);
-void halide_free(void* call, void* memory) { tile_tune_rt3_free(call, memory); }
+void halide_free(void* call, void* memory) { tile_tune_rt4_free(call, memory); }
 int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min, int size, uint8_t* closure);
 int halide_do_par_for(void* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min, int size, uint8_t* closure) {
-  return tile_tune_rt3_do_par_for(call, task, min, size, closure);
+  return tile_tune_rt4_do_par_for(call, task, min, size, closure);
 }
 int halide_error_out_of_memory(void* call);
-int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt3_out_of_memory(); }
+int halide_error_out_of_memory(void* call) { return (void)call, tile_tune_rt4_out_of_memory(); }
+void tile_tune_stream(void* to, int64_t offset, const void* from, int64_t first, int64_t bytes);
+void tile_tune_stream(void* to, int64_t offset, const void* from, int64_t first, int64_t bytes) {
+  tile_tune_rt4_stream(to, offset, from, first, bytes);
+}
+void tile_tune_end_stream(void);
+void tile_tune_end_stream(void) { tile_tune_rt4_end_stream(); }
 )";
   for (const char* name : kErrorFunctions)
     text += fmt::format(

@@ -44,7 +44,7 @@ std::string frame_text(const Signature& kernel) {
         fmt::format("  static const int order{}[] = {{{}}};\n", i, fmt::join(a.storage.order(a.shape.size()), ", "));
     calls += fmt::format(
         "  if (status == TILE_TUNE_OK)\n"
-        "    status = tile_tune_rt3_take_strides(strides[{0}], order{0}, {1}, {2}, &f->arguments[{0}], "
+        "    status = tile_tune_rt4_take_strides(strides[{0}], order{0}, {1}, {2}, &f->arguments[{0}], "
         "f->dimensions{0});\n",
         i, a.parts(), a.is_output ? 1 : 0);
   }
@@ -73,7 +73,7 @@ static int tile_tune_checked(const struct tile_tune_context* context, const int6
   int status = tile_tune_fill(strides, &frame);
   if (status != TILE_TUNE_OK) return status;
   const struct tile_tune_signature signature = {{frame.arguments, {inputs}, {count}}};
-  status = tile_tune_rt3_check_pointers(&signature, pointers);
+  status = tile_tune_rt4_check_pointers(&signature, pointers);
 {constants}  return status != TILE_TUNE_OK ? status : tile_tune_run(context, &frame, pointers);
 }}
 
@@ -126,7 +126,7 @@ int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const
   if (status != TILE_TUNE_OK) return status;
   const struct tile_tune_signature signature = {{frame.arguments, {inputs}, {count}}};
   void* pointers[{count}];
-  status = tile_tune_rt3_check_tensors(&signature, inputs, outputs, pointers);
+  status = tile_tune_rt4_check_tensors(&signature, inputs, outputs, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_checked(tile_tune_defaults(), strides, pointers);
 }}
 )";

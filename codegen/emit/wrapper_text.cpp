@@ -99,7 +99,7 @@ constexpr const char* kCheckConstants = "  if (status == TILE_TUNE_OK) status = 
 constexpr const char* kEntries = R"(
 static int tile_tune_checked(const struct tile_tune_context* context, void* const* pointers) {{
   if (!tile_tune_cpu_supported()) return TILE_TUNE_ERROR_UNSUPPORTED_CPU;
-  int status = tile_tune_rt3_check_pointers(&tile_tune_signature, pointers);
+  int status = tile_tune_rt4_check_pointers(&tile_tune_signature, pointers);
 {constants}  return status != TILE_TUNE_OK ? status : tile_tune_run(context, pointers);
 }}
 
@@ -125,7 +125,7 @@ int {function}_ctx({library}_context* context, {parameters}) {{
 
 int {function}_dl({library}_dl_tensor* const* inputs, {library}_dl_tensor* const* outputs) {{
   void* pointers[{count}];
-  const int status = tile_tune_rt3_check_tensors(&tile_tune_signature, inputs, outputs, pointers);
+  const int status = tile_tune_rt4_check_tensors(&tile_tune_signature, inputs, outputs, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_checked(tile_tune_defaults(), pointers);
 }}
 )";

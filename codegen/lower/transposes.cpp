@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/lower/code_lines.h"
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -24,25 +26,6 @@ struct Scattered {
   int64_t distance;
 };
 
-/// Whether a value may read what is stored in between.
-bool reads(const Expr& value, const std::string& buffer) {
-  class Reads : public IRVisitor {
-   public:
-    explicit Reads(const std::string& buffer) : buffer_(buffer) {}
-    bool found = false;
-
-   private:
-    using IRVisitor::visit;
-    void visit(const Load* op) override {
-      found |= op->name == buffer_;
-      IRVisitor::visit(op);
-    }
-    const std::string& buffer_;
-  } reads(buffer);
-  value.accept(&reads);
-  return reads.found;
-}
-
 /// A store across memory as it is understood here, or null.
 const Ramp* scattered(const Stmt& stmt) {
   const auto* store = stmt.as<Store>();
@@ -53,7 +36,7 @@ const Ramp* scattered(const Stmt& stmt) {
   if (!index || !is_plain || !index->base.type().is_scalar() || is_const_one(index->stride) ||
       !std::has_single_bit(static_cast<unsigned>(index->lanes)) || index->lanes < kLeast)
     return nullptr;
-  return reads(store->value, store->name) ? nullptr : index;
+  return reads_buffer(store->value, store->name) ? nullptr : index;
 }
 
 /// Elements of the lower (upper) half of each group of `lanes`, of both vectors in turn: an instruction for groups of
@@ -155,27 +138,6 @@ std::vector<Stmt> stored(std::vector<Scattered> row, int most) {
   return statements;
 }
 
-/// A statement of those that follow each other, or a name for those behind it.
-struct Line {
-  std::string name;
-  Expr value;
-  Stmt statement;
-  bool is_let() const { return !name.empty(); }
-};
-
-/// Adds what a statement consists of, names within it for all that follows. False: a name is there twice.
-bool flatten(const Stmt& stmt, std::vector<Line>& lines) {
-  if (const auto* let = stmt.as<LetStmt>()) {
-    for (const auto& line : lines)
-      if (line.name == let->name) return false;
-    lines.push_back({let->name, let->value, {}});
-    return flatten(let->body, lines);
-  }
-  if (const auto* block = stmt.as<Block>()) return flatten(block->first, lines) && flatten(block->rest, lines);
-  lines.push_back({"", {}, stmt});
-  return true;
-}
-
 struct StoredRow {
   std::vector<Scattered> vectors;
   size_t end = 0;  // number of the line behind the last
@@ -190,24 +152,15 @@ bool may_meet(const std::vector<Scattered>& vectors) {
   return stride && std::abs(*stride) <= most->distance - least->distance;
 }
 
-/// What the names of addresses stand for.
-std::map<std::string, Expr> addresses_in(const std::vector<Line>& lines) {
-  std::map<std::string, Expr> names;
-  for (const auto& line : lines)
-    if (line.is_let() && line.value.type().is_int() && line.value.type().is_scalar())
-      names[line.name] = substitute(names, line.value);
-  return names;
-}
-
 /// The stores from a line on that go to one buffer at one stride.
-StoredRow row_from(const std::vector<Line>& lines, size_t at, const std::map<std::string, Expr>& names) {
+StoredRow row_from(const std::vector<CodeLine>& lines, size_t at, const std::map<std::string, Expr>& names) {
   StoredRow row{{}, at};
   const Store* first = nullptr;
   Expr base;
   for (size_t i = at; i < lines.size(); ++i) {
     const auto& line = lines[i];
     if (line.is_let()) {
-      if (!first || reads(line.value, first->name)) break;
+      if (!first || reads_buffer(line.value, first->name)) break;
       continue;
     }
     const Ramp* index = scattered(line.statement);
@@ -242,14 +195,14 @@ Stmt Transposes::visit(const LetStmt* op) {
 }
 
 Stmt Transposes::in_line(const Stmt& stmt) {
-  std::vector<Line> lines;
+  std::vector<CodeLine> lines;
   if (!flatten(stmt, lines)) return {};
   const auto names = addresses_in(lines);
-  std::vector<Line> result;
+  std::vector<CodeLine> result;
   for (size_t at = 0; at < lines.size();) {
     const StoredRow row = row_from(lines, at, names);
     if (row.vectors.size() < kLeast) {
-      result.push_back(lines[at].is_let() ? lines[at] : Line{"", {}, mutate(lines[at].statement)});
+      result.push_back(lines[at].is_let() ? lines[at] : CodeLine{"", {}, mutate(lines[at].statement)});
       ++at;
       continue;
     }
@@ -258,14 +211,7 @@ Stmt Transposes::in_line(const Stmt& stmt) {
     const int most = vector_bytes_ / row.vectors[0].store->value.type().bytes();
     for (auto& statement : stored(row.vectors, most)) result.push_back({"", {}, std::move(statement)});
   }
-  Stmt whole;
-  for (auto line = result.rbegin(); line != result.rend(); ++line) {
-    if (line->is_let())
-      whole = LetStmt::make(line->name, line->value, whole);
-    else
-      whole = whole.defined() ? Block::make(line->statement, whole) : line->statement;
-  }
-  return whole;
+  return as_statement(result);
 }
 
 }  // namespace tile_tune::codegen

@@ -10,6 +10,7 @@
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/gpu_shape.h"
 #include "codegen/schedule/nest_check.h"
+#include "codegen/schedule/streaming.h"
 #include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/runtime_sizes.h"
 #include "codegen/schedule/scan.h"
@@ -212,6 +213,10 @@ Result<void> check_for(const Target& target, const ir::Program& program, const S
       return invalid(static_cast<int>(s),
                      fmt::format("its loops are mapped to a {}, the target is a {}",
                                  name(nest->is_gpu() ? Device::Gpu : Device::Cpu), name(target.device)));
+  for (size_t s = 0; s < schedule.stages.size(); ++s)
+    if (const auto* nest = schedule.stages[s].find_nest();
+        nest && !nest->is_gpu() && nest->cpu().streaming && !has_streaming(target))
+      return invalid(static_cast<int>(s), "only on x86-64 can results leave the caches out");
   TILE_TUNE_CHECK(check(program, schedule));
   if (target.device == Device::Gpu) TILE_TUNE_CHECK(check_device(device_limits(target), program, schedule));
   return target.deterministic ? check_order(program, schedule) : Result<void>();

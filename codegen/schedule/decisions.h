@@ -10,14 +10,15 @@
 
 #include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/schedule.h"
+#include "codegen/schedule/streaming.h"
 
 namespace tile_tune::codegen {
 
 /// Decisions that belong together.
-enum class Group { Place, Tiles, Threads, Vectors, Reduction, Copies, Prefetches };
+enum class Group { Place, Tiles, Threads, Vectors, Reduction, Copies, Prefetches, Stores };
 
 constexpr const char* group_name(Group group) {
-  constexpr const char* kNames[] = {"place", "tiles", "threads", "vectors", "reduction", "copies", "prefetches"};
+  constexpr const char* kNames[] = {"place", "tiles", "threads", "vectors", "reduction", "copies", "prefetches", "stores"};
   return kNames[static_cast<int>(group)];
 }
 
@@ -80,6 +81,8 @@ inline constexpr std::tuple kDecisions{
     decision("parallel", &CpuMapping::parallel, Group::Threads),
     decision("vector_loop", &CpuMapping::vector_loop, Group::Vectors, {.numbers = NumberOf::Loop}),
     decision("lanes", &CpuMapping::lanes, Group::Vectors),
+    decision("streaming", &CpuMapping::streaming, Group::Stores,
+             {.optional = true, .needs_numbers = true, .fault = streaming_fault, .figures = streaming_figures}),
     decision("gpu_vector_loop", &GpuMapping::vector_loop, Group::Vectors, {.numbers = NumberOf::Loop}),
     decision("gpu_lanes", &GpuMapping::lanes, Group::Vectors),
     decision("interleaved", &GpuMapping::interleaved, Group::Threads),

@@ -201,6 +201,11 @@ inline constexpr double kSerialMoves = 4e4;
 /// Cycles of an iteration of a parallel loop, below which calling it takes as long: sums of pairs over 6 x 1128 pieces
 /// of 8 floats took 2.8 us on one thread, 13 where each was an iteration (2026-11-27).
 inline constexpr double kLeastPiece = 100;
+
+/// Results are stored past the caches from so many times the last one on that a call reads and writes: max(a, 0) of
+/// 16, 20, 24, 28 and 64 MiB took 1.19, 1.02, 0.92, 0.82 and 0.67 of the time so, beside a last cache of 32 MiB
+/// (2026-11-27).
+inline constexpr double kStreamedCaches = 1.25;
 /// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
 inline constexpr double kLittleWork = 1e5;
 /// Iterations below which a thread gets one block: what a block copies (weights of a network) is then copied once a

@@ -14,10 +14,12 @@ namespace {
 int internal_error() { return TILE_TUNE_ERROR_INTERNAL; }
 
 void* runtime_symbol(const std::string& name) {
-  if (name == "halide_malloc") return reinterpret_cast<void*>(&tile_tune_rt3_malloc);
-  if (name == "halide_free") return reinterpret_cast<void*>(&tile_tune_rt3_free);
-  if (name == "halide_do_par_for") return reinterpret_cast<void*>(&tile_tune_rt3_do_par_for);
-  if (name == "halide_error_out_of_memory") return reinterpret_cast<void*>(&tile_tune_rt3_out_of_memory);
+  if (name == "halide_malloc") return reinterpret_cast<void*>(&tile_tune_rt4_malloc);
+  if (name == "halide_free") return reinterpret_cast<void*>(&tile_tune_rt4_free);
+  if (name == "halide_do_par_for") return reinterpret_cast<void*>(&tile_tune_rt4_do_par_for);
+  if (name == "halide_error_out_of_memory") return reinterpret_cast<void*>(&tile_tune_rt4_out_of_memory);
+  if (name == "tile_tune_stream") return reinterpret_cast<void*>(&tile_tune_rt4_stream);
+  if (name == "tile_tune_end_stream") return reinterpret_cast<void*>(&tile_tune_rt4_end_stream);
   if (name.starts_with("halide_error")) return reinterpret_cast<void*>(&internal_error);
   return dlsym(RTLD_DEFAULT, name.c_str());  // the C library's, such as memset
 }
@@ -192,10 +194,10 @@ Result<void> LoadedKernel::check_pointers(std::span<const Array> inputs, std::sp
   for (size_t i = 0; i < inputs.size(); ++i) pointers[i] = inputs[i].data;
   for (size_t i = 0; i < outputs.size(); ++i) pointers[inputs.size() + i] = outputs[i].data;
   const tile_tune_signature signature{signature_.data(), image_.inputs, image_.inputs + image_.outputs};
-  const int status = tile_tune_rt3_check_pointers(&signature, pointers.data());
+  const int status = tile_tune_rt4_check_pointers(&signature, pointers.data());
   if (status == TILE_TUNE_OK) return {};
   return tl::unexpected(
-      mismatch("bad-array", fmt::format("{}: {}", image_.program, tile_tune_rt3_error_string(status))));
+      mismatch("bad-array", fmt::format("{}: {}", image_.program, tile_tune_rt4_error_string(status))));
 }
 
 Result<void> LoadedKernel::call(std::span<const Array> inputs, std::span<const Array> outputs) const {

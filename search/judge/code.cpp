@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "search/judge/kernel_runtime.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -17,6 +19,8 @@ const Code*& runtime() {
 }
 
 void* resolve(const std::string& name) {
+  if (name == "tile_tune_stream") return reinterpret_cast<void*>(&tile_tune_stream);
+  if (name == "tile_tune_end_stream") return reinterpret_cast<void*>(&tile_tune_end_stream);
   void* const found = runtime() ? runtime()->find(name) : nullptr;
   return found ? found : dlsym(RTLD_DEFAULT, name.c_str());
 }

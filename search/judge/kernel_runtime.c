@@ -22,17 +22,23 @@ int tile_tune_parallel_loop(void* user_context, int (*task)(void*, int, uint8_t*
                             uint8_t* closure) {
   struct tile_tune_call call = {.context = &context, .working = 1};
   struct loop loop = {task, user_context, closure};
-  return tile_tune_rt3_do_par_for(&call, run, min, size, (uint8_t*)&loop);
+  return tile_tune_rt4_do_par_for(&call, run, min, size, (uint8_t*)&loop);
 }
 
 void* tile_tune_take_memory(void* user_context, size_t bytes) {
   (void)user_context;
   struct tile_tune_call call = {.context = &context, .working = 1};
-  return tile_tune_rt3_malloc(&call, bytes);
+  return tile_tune_rt4_malloc(&call, bytes);
 }
 
 void tile_tune_give_memory_back(void* user_context, void* memory) {
   (void)user_context;
   struct tile_tune_call call = {.context = &context, .working = 1};
-  tile_tune_rt3_free(&call, memory);
+  tile_tune_rt4_free(&call, memory);
 }
+
+void tile_tune_stream(void* to, int64_t offset, const void* from, int64_t first, int64_t bytes) {
+  tile_tune_rt4_stream(to, offset, from, first, bytes);
+}
+
+void tile_tune_end_stream(void) { tile_tune_rt4_end_stream(); }

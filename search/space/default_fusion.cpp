@@ -20,6 +20,7 @@
 #include "search/space/moves.h"
 #include "search/space/placement.h"
 #include "search/space/register_tile.h"
+#include "search/space/store_moves.h"
 
 namespace tile_tune::search {
 namespace {
@@ -435,6 +436,14 @@ struct Planner {
   }
 };
 
+bool is_read_by_the_caller_alone(const ir::Program& program, int statement) {
+  const int target = program.statements[statement].target;
+  bool alone = program.tensors[target].role == ir::Role::Output;
+  for (const auto& other : program.statements)
+    ir::for_each_read(*other.value, [&](const ir::Read& read) { alone &= read.tensor != target; });
+  return alone;
+}
+
 /// The whole program's schedule, given each statement's own nest.
 Schedule plan(const std::vector<StageContext>& stages, const std::vector<NestSchedule>& nests) {
   Planner planner{stages, *stages[0].program};
@@ -469,6 +478,13 @@ Schedule plan(const std::vector<StageContext>& stages, const std::vector<NestSch
     auto* nest = planner.schedule.stages[s].find_nest();
     if (nest && !nest->compute_at && !nest->scan && planner.shared[s].empty())
       run_reduction_in_parallel(stages[s], *nest);
+  }
+  const Fusion fusion(*stages[0].program, planner.schedule);
+  for (int s = 0; s < planner.count(); ++s) {
+    const int owner = fusion.owner_of(s);
+    if (owner < 0 || fusion.stored_by(owner) != s || !is_read_by_the_caller_alone(*stages[0].program, s)) continue;
+    auto& nest = planner.schedule.stages[owner].nest();
+    nest.cpu().streaming = streams_by_default(stages[owner], nest);
   }
   return repair(stages, std::move(planner.schedule)).schedule;
 }

@@ -50,6 +50,7 @@ GroupRules thread_rules();
 GroupRules reduction_rules();
 GroupRules copy_rules();
 GroupRules prefetch_rules();
+GroupRules store_rules();
 
 /// Those of nests that are mapped to a GPU (gpu_moves.cpp), without repair, restate and plan: gpu_repair.cpp and
 /// gpu_default.cpp see to whole nests.
@@ -57,7 +58,7 @@ std::vector<GroupRules> rules_on_gpu();
 
 inline const std::vector<GroupRules>& group_rules(codegen::Device device = codegen::Device::Cpu) {
   static const std::vector<GroupRules> rules{place_rules(),     vector_rules(), tile_rules(),    thread_rules(),
-                                             reduction_rules(), copy_rules(),   prefetch_rules()};
+                                             reduction_rules(), copy_rules(),   prefetch_rules(), store_rules()};
   static const std::vector<GroupRules> on_gpu = rules_on_gpu();
   return device == codegen::Device::Gpu ? on_gpu : rules;
 }

@@ -1,7 +1,7 @@
 /* Are a caller's arguments what the kernel was compiled for? */
 #include "tile_tune_rt.h"
 
-int tile_tune_rt3_overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes) {
+int tile_tune_rt4_overlap(uintptr_t a, uint64_t a_bytes, uintptr_t b, uint64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
@@ -21,7 +21,7 @@ static int is_apart(const int64_t* strides, const int64_t* shape, int rank) {
   return 1;
 }
 
-int tile_tune_rt3_take_strides(const int64_t* strides, const int* order, int parts, int is_output,
+int tile_tune_rt4_take_strides(const int64_t* strides, const int* order, int parts, int is_output,
                                struct tile_tune_argument* argument, struct tile_tune_dimension* dimensions) {
   const int64_t* const shape = argument->shape;
   uint64_t before = 0, reached = 0;
@@ -65,7 +65,7 @@ static uint64_t pitch(const struct tile_tune_argument* a, uint64_t* row) {
 static int overlap(const struct tile_tune_argument* a, void* pointer_a, const struct tile_tune_argument* b,
                    void* pointer_b) {
   const uintptr_t first_a = (uintptr_t)pointer_a - a->before, first_b = (uintptr_t)pointer_b - b->before;
-  if (!tile_tune_rt3_overlap(first_a, a->bytes, first_b, b->bytes)) return 0;
+  if (!tile_tune_rt4_overlap(first_a, a->bytes, first_b, b->bytes)) return 0;
   uint64_t row_a, row_b;
   const uint64_t pitch_a = pitch(a, &row_a), pitch_b = pitch(b, &row_b);
   if (pitch_a != pitch_b || row_a + row_b > pitch_a) return 1;
@@ -75,7 +75,7 @@ static int overlap(const struct tile_tune_argument* a, void* pointer_a, const st
 }
 
 /* Inputs may overlap each other; every pair with an output in it may not. */
-int tile_tune_rt3_check_pointers(const struct tile_tune_signature* signature, void* const* pointers) {
+int tile_tune_rt4_check_pointers(const struct tile_tune_signature* signature, void* const* pointers) {
   const struct tile_tune_argument* arguments = signature->arguments;
   for (int i = 0; i < signature->count; ++i) {
     const uintptr_t p = (uintptr_t)pointers[i];
@@ -108,7 +108,7 @@ static int check_tensor(const struct DLTensor* t, const struct tile_tune_argumen
   return TILE_TUNE_OK;
 }
 
-int tile_tune_rt3_check_tensors(const struct tile_tune_signature* signature, struct DLTensor* const* inputs,
+int tile_tune_rt4_check_tensors(const struct tile_tune_signature* signature, struct DLTensor* const* inputs,
                                 struct DLTensor* const* outputs, void** pointers) {
   for (int i = 0; i < signature->count; ++i) {
     struct DLTensor* const* list = i < signature->inputs ? inputs : outputs;

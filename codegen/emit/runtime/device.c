@@ -177,7 +177,7 @@ int tile_tune_device1_check_tensors(device_interface device, const struct tile_t
     tensor.device.type = DL_CPU;
     struct DLTensor* const one[] = {&tensor};
     const struct tile_tune_signature alone = {&signature->arguments[i], 1, 1};
-    const int status = tile_tune_rt3_check_tensors(&alone, one, NULL, &pointers[i]);
+    const int status = tile_tune_rt4_check_tensors(&alone, one, NULL, &pointers[i]);
     if (status != TILE_TUNE_OK) return status;
   }
   return TILE_TUNE_OK;

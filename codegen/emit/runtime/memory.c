@@ -45,7 +45,7 @@ static void make_key(void) { has_key = pthread_key_create(&key, free_blocks) == 
 /* A library that is unloaded is not called at the end of threads. What others than this one have kept is lost then. */
 __attribute__((destructor)) static void forget_key(void) {
   if (!has_key) return;
-  tile_tune_rt3_end_thread();
+  tile_tune_rt4_end_thread();
   pthread_key_delete(key);
   has_key = 0;
 }
@@ -62,7 +62,7 @@ static struct block* blocks_of_thread(void) {
   return NULL;
 }
 
-void tile_tune_rt3_end_thread(void) {
+void tile_tune_rt4_end_thread(void) {
   void* blocks = has_key ? pthread_getspecific(key) : NULL;
   if (blocks == NULL) return;
   pthread_setspecific(key, NULL);
@@ -105,10 +105,10 @@ static void give_back(void* memory) {
 static void* take(size_t bytes) { return malloc(bytes); }
 static void give_back(void* memory) { free(memory); }
 
-void tile_tune_rt3_end_thread(void) {}
+void tile_tune_rt4_end_thread(void) {}
 #endif
 
-void* tile_tune_rt3_malloc(struct tile_tune_call* call, size_t bytes) {
+void* tile_tune_rt4_malloc(struct tile_tune_call* call, size_t bytes) {
   const struct tile_tune_context* context = call->context;
   if (bytes > SIZE_MAX - 3 * ALIGNMENT) return NULL;
   const size_t total = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 2 * ALIGNMENT;
@@ -120,7 +120,7 @@ void* tile_tune_rt3_malloc(struct tile_tune_call* call, size_t bytes) {
   return aligned;
 }
 
-void tile_tune_rt3_free(struct tile_tune_call* call, void* memory) {
+void tile_tune_rt4_free(struct tile_tune_call* call, void* memory) {
   if (memory == NULL) return;
   const struct tile_tune_context* context = call->context;
   const struct origin origin = ((struct origin*)memory)[-1];
@@ -130,4 +130,4 @@ void tile_tune_rt3_free(struct tile_tune_call* call, void* memory) {
     give_back(origin.memory);
 }
 
-int tile_tune_rt3_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }
+int tile_tune_rt4_out_of_memory(void) { return TILE_TUNE_ERROR_OUT_OF_MEMORY; }

@@ -20,14 +20,15 @@ static void take_part(void* state, int index) {
   struct job* job = state;
   while (atomic_load_explicit(&job->status, memory_order_relaxed) == TILE_TUNE_OK) {
     const unsigned i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-    if (i >= job->size) return;
+    if (i >= job->size) break;
     int expected = TILE_TUNE_OK;
     const int status = job->task(job->call, job->min + (int)i, job->closure);
     if (status != TILE_TUNE_OK) atomic_compare_exchange_strong(&job->status, &expected, status);
   }
+  tile_tune_rt4_end_stream();
 }
 
-int tile_tune_rt3_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
+int tile_tune_rt4_do_par_for(struct tile_tune_call* call, int (*task)(struct tile_tune_call*, int, uint8_t*), int min,
                              int size, uint8_t* closure) {
   const struct tile_tune_context* context = call->context;
   if (size < 1) return TILE_TUNE_OK;

@@ -100,7 +100,7 @@ int tile_tune_device1_stage(const struct tile_tune_device_interface* device, voi
 int tile_tune_device1_unstage(const struct tile_tune_device_interface* device, void* queue,
                               const struct tile_tune_device_argument* arguments, int count, const uint64_t* memory,
                               int status);
-/* As tile_tune_rt3_check_tensors(), of tensors on such a device. */
+/* As tile_tune_rt4_check_tensors(), of tensors on such a device. */
 int tile_tune_device1_check_tensors(const struct tile_tune_device_interface* device,
                                     const struct tile_tune_signature* signature, struct DLTensor* const* inputs,
                                     struct DLTensor* const* outputs, void** pointers);

@@ -24,6 +24,7 @@ std::vector<Kernel> many_kernels() {
   kernels.push_back(matmul_kernel("accumulate", {.in_out = true, .b_layout = ir::Storage::col()}));
   const MatmulOptions large{.m = 5, .n = 131, .k = 97};
   kernels.push_back({matmul_program(large), packed_schedule(large), "packed", "tuned", {}});
+  kernels.back().schedule.stages[0].nest().cpu().streaming = true;
   // Parameters named like what the headers use themselves.
   kernels.push_back(vector_kernel("odd_names", DType::F32, 3, true));
   const char* names[] = {"Operand", "many_cpp", "many_status"};
@@ -116,7 +117,9 @@ std::vector<Kernel> kernels_of(const std::string& package) {
   if (package == "narrow" || package == "wide") return kernel_in_blocks(package + "_product");
   if (package == "foreign") return {matmul_kernel("old_matmul")};
   if (package == "tiny") return {matmul_kernel("tiny", {.m = 4, .n = 4, .k = 4})};
-  return {matmul_kernel("matmul")};
+  Kernel matmul = matmul_kernel("matmul");
+  matmul.schedule.stages[0].nest().cpu().streaming = package == "matmul_sources" || package == "windows";
+  return {matmul};
 }
 
 }  // namespace

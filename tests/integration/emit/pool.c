@@ -22,9 +22,9 @@ typedef int (*task)(struct tile_tune_call*, int, uint8_t*);
 
 static int run(int threads, int size, task task, void* closure) {
   struct tile_tune_context context = {0};
-  CHECK(tile_tune_rt3_set_num_threads(&context, threads) == TILE_TUNE_OK);
+  CHECK(tile_tune_rt4_set_num_threads(&context, threads) == TILE_TUNE_OK);
   struct tile_tune_call call = {&context, 1};
-  return tile_tune_rt3_do_par_for(&call, task, 0, size, closure);
+  return tile_tune_rt4_do_par_for(&call, task, 0, size, closure);
 }
 
 static int count(struct tile_tune_call* call, int i, uint8_t* closure) {

@@ -39,8 +39,8 @@ static int count_for(int threads, int size, int runs) {
   struct tile_tune_context context = {.user = &pool, .parallel_for = parallel_for};
   struct tile_tune_call call = {&context, 1};
   uint8_t done[FIRST + SIZE] = {0};
-  if (tile_tune_rt3_set_num_threads(&context, threads) != TILE_TUNE_OK) return -1;
-  if (tile_tune_rt3_do_par_for(&call, mark, FIRST, size, done) != TILE_TUNE_OK) return -1;
+  if (tile_tune_rt4_set_num_threads(&context, threads) != TILE_TUNE_OK) return -1;
+  if (tile_tune_rt4_do_par_for(&call, mark, FIRST, size, done) != TILE_TUNE_OK) return -1;
   for (int i = 0; i < FIRST + SIZE; ++i)
     if (done[i] != (i >= FIRST && i < FIRST + size)) return -1;
   return pool.count;
@@ -60,7 +60,7 @@ int main(void) {
   struct tile_tune_context context = {.threads = 1};
   struct tile_tune_call call = {&context, 1};
   uint8_t done[FIRST + SIZE + 5] = {0};
-  CHECK(tile_tune_rt3_do_par_for(&call, mark, FIRST, SIZE + 5, done) == 7); /* the rest is left */
+  CHECK(tile_tune_rt4_do_par_for(&call, mark, FIRST, SIZE + 5, done) == 7); /* the rest is left */
   CHECK(done[FIRST + SIZE] == 1 && done[FIRST + SIZE + 1] == 0);
   return 0;
 }

@@ -18,6 +18,9 @@ void order_of_loop(int threads, int first, int size, int* order);
 /// refused.
 const void* take_and_fill(unsigned long long bytes);
 
+/// As kernels store past the caches: `bytes` from `from` + `first` to `to` + `offset`.
+void stream_bytes(void* to, long long offset, const void* from, long long first, long long bytes);
+
 /// Runs a loop of `size` indices in as many threads, none of which ends before all have begun; notes on which CPU each
 /// began, and in which thread.
 void places_of_loop(int size, int* cpus, int* threads);

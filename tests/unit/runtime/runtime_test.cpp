@@ -154,3 +154,20 @@ TEST_CASE("a thread keeps scratch memory for its next call, but little of it for
   CHECK(of_other_thread != first);
   CHECK(take_and_fill(kBytes) == first);
 }
+
+TEST_CASE("what is stored past the caches arrives wherever it goes to, and nothing beside it") {
+  std::vector<unsigned char> from(400);
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 37 + 11);
+  for (const int first : {0, 16, 5})
+    for (const int start : {0, 16, 1, 40})
+      for (const int bytes : {0, 16, 64, 256, 17, 63}) {
+        CAPTURE(first, start, bytes);
+        alignas(64) unsigned char to[400];
+        std::fill_n(to, sizeof to, static_cast<unsigned char>(0xA5));
+        stream_bytes(to + 32, start - 32, from.data(), first, bytes);
+        for (int i = 0; i < 400; ++i) {
+          const bool inside = i >= start && i < start + bytes;
+          REQUIRE(to[i] == (inside ? from[static_cast<size_t>(first + i - start)] : 0xA5));
+        }
+      }
+}
