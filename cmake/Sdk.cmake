@@ -51,6 +51,8 @@ foreach(folder frontend/tensor frontend/edsl engine/caller)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 install(TARGETS tile-tune EXPORT tile_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT python)
+install(FILES "${CMAKE_BINARY_DIR}/share/tile-tune/curated.db" DESTINATION ${CMAKE_INSTALL_DATADIR}/tile-tune
+        COMPONENT python)
 set_target_properties(tile-tune PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/tile_tune")
 # Halide comes from PyPI's wheel, not from the system: it travels along.
 install(FILES "${halide_root}/lib64/libHalide.so" DESTINATION ${CMAKE_INSTALL_LIBDIR}/tile_tune COMPONENT python

@@ -102,8 +102,10 @@ function(tile_tune_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} catch_main)
   tile_tune_compile_as_test(${name})
-  # One cache for all tests, which most of them would otherwise fill anew, each in a folder of its own.
-  set(properties LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
+  # One cache for all tests, which most of them would otherwise fill anew, each in a folder of its own; schedules of
+  # their own, not those that the tool is shipped with.
+  set(properties LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache"
+      ENVIRONMENT_MODIFICATION "TILE_TUNE_CURATED=set:")
   if(arg_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()

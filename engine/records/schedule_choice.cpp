@@ -12,6 +12,7 @@
 #include "codegen/target/host.h"
 #include "db/identity.h"
 #include "db/stack.h"
+#include "engine/records/curated.h"
 #include "engine/records/damage.h"
 #include "engine/records/network_steps.h"
 #include "engine/records/predicted_records.h"
@@ -204,6 +205,12 @@ Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Ta
     if (tuned->rung != "stale")
       session.report.notice(fmt::format("{}: tuned schedule ({})", described(workload), tuned->rung));
     return std::move(*tuned);
+  }
+  TILE_TUNE_TRY(curated, curated_record(workload, target, stack, session));
+  if (curated) {
+    session.report.notice(fmt::format("{}: tuned schedule (curated)", described(workload)));
+    return ScheduleChoice{*fitting_for(curated->schedule_json, workload.program, target), "tuned", "curated",
+                          record_json(*curated)};
   }
   TILE_TUNE_TRY(other, best_for_other_threads(workload, target, stack));
   if (other && other->target.machine.threads > target.threads)

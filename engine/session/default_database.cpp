@@ -36,4 +36,17 @@ Result<std::filesystem::path> default_database() {
   return folder / "tile-tune" / "tuning.db";
 }
 
+std::optional<std::filesystem::path> curated_database(const std::filesystem::path& executable) {
+  namespace fs = std::filesystem;
+  if (const char* given = std::getenv("TILE_TUNE_CURATED")) {
+    if (*given == 0) return std::nullopt;
+    return given;
+  }
+  std::error_code error;
+  const fs::path tool = fs::canonical(executable, error);
+  const fs::path file = tool.parent_path().parent_path() / "share" / "tile-tune" / "curated.db";
+  if (error || !fs::is_regular_file(file, error)) return std::nullopt;
+  return file;
+}
+
 }  // namespace tile_tune::engine

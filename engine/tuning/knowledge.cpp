@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "engine/records/curated.h"
 #include "engine/records/network_steps.h"
 #include "engine/records/transfer.h"
+#include "engine/records/tuned_record.h"
 #include "engine/records/tuning_store.h"
 
 namespace tile_tune::engine {
@@ -28,7 +30,8 @@ Result<std::vector<db::Database>> open_databases(const Session& session) {
 
 /// Where nothing of its own is stored, the schedules of relatives; those that were asked for before all.
 Result<search::Priors> priors_of(const Workload& workload, const codegen::Target& target, const TuningKey& key,
-                                 const TuningRequest& request, std::vector<db::Database>& databases) {
+                                 const TuningRequest& request, std::vector<db::Database>& databases,
+                                 const Session& session) {
   TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
   if (!priors.best && priors.seeds.empty()) {
     TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, databases, kRelatives));
@@ -36,6 +39,10 @@ Result<search::Priors> priors_of(const Workload& workload, const codegen::Target
   }
   TILE_TUNE_TRY(of_steps, schedule_of_steps(workload, target, databases));
   if (of_steps) priors.seeds.insert(priors.seeds.begin(), std::move(*of_steps));
+  TILE_TUNE_TRY(curated, curated_record(workload, target, databases, session));
+  if (curated)
+    if (auto schedule = fitting_for(curated->schedule_json, workload.program, target))
+      priors.seeds.insert(priors.seeds.begin(), std::move(*schedule));
   priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());
   for (const auto& seed : request.seeds) std::erase(priors.faulty, codegen::schedule_id(seed));
   return priors;
@@ -51,7 +58,7 @@ Result<Knowledge> know(const Workload& workload, const search::Space& space, con
   known.path = std::move(path);
   TILE_TUNE_TRY(databases, open_databases(session));
   known.databases = std::move(databases);
-  TILE_TUNE_TRY(priors, priors_of(workload, target, known.key, request, known.databases));
+  TILE_TUNE_TRY(priors, priors_of(workload, target, known.key, request, known.databases, session));
   known.priors = std::move(priors);
   TILE_TUNE_TRY(start, start_session(known.databases.front(), known.key, request, space, session.report));
   known.start = std::move(start);
