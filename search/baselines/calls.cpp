@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "codegen/schedule/loops.h"
 #include "search/baselines/loop_nest.h"
@@ -204,13 +205,15 @@ std::optional<BlasProduct> blas_product(const Product& product) {
 // Libraries of plain products leave epilogues to loops.
 bool is_bare(const Step& step) { return step.first == step.last; }
 
-std::optional<LibraryCall> blas_call(const CallContext& context, const char* adapter, bool doubles) {
+/// `adapters`: by element type.
+std::optional<LibraryCall> blas_call(const CallContext& context, const std::map<DType, const char*>& adapters) {
   const auto* product = std::get_if<Product>(&context.step.operation);
   if (!product) return std::nullopt;
   const DType type = context.program.tensors[product->a].type;
   if (type != context.program.tensors[product->b].type || type != context.program.tensors[product->c].type ||
-      (type != DType::F32 && (type != DType::F64 || !doubles)))
+      !adapters.contains(type))
     return std::nullopt;
+  const char* const adapter = adapters.at(type);
   const auto blas = blas_product(*product);
   if (!blas) return std::nullopt;
   const std::string name = step_name(context.step);
@@ -398,9 +401,12 @@ std::optional<LibraryCall> library_call(Baseline baseline, const CallContext& co
     case Library::OneDnn:
       return onednn_call(context);
     case Library::Blas:
-      return blas_call(context, "cblas::Product", true);
+      return blas_call(context, {{DType::F32, "cblas::Product"},
+                                 {DType::F64, "cblas::Product"},
+                                 {DType::C32, "cblas::ComplexProduct"},
+                                 {DType::C64, "cblas::ComplexProduct"}});
     case Library::Libxsmm:
-      return is_small_product(context.step) ? blas_call(context, "xsmm::Product", false) : std::nullopt;
+      return is_small_product(context.step) ? blas_call(context, {{DType::F32, "xsmm::Product"}}) : std::nullopt;
     case Library::Eigen:
       return eigen_call(context);
     case Library::None:

@@ -57,10 +57,27 @@ std::optional<Product> product_of(const StatementView& view) {
   return product;
 }
 
+constexpr int kNoIndex = -1;
+
 struct Windows {
   std::vector<Window> windows;
-  std::vector<int> output_indices, reduction_indices;
+  std::vector<int> output_indices, reduction_indices;  // kNoIndex: the window is one element
 };
+
+bool by_image_step(const Window& x, const Window& y) { return x.image_step > y.image_step; }
+
+// One axis of those that only the image and the result have; the others become windows of one element, as rows are to
+// windows that slide along columns alone. All windows as they lie in the image.
+Axis taken_as_windows(const std::vector<Axis>& axes, std::vector<Window>& windows) {
+  auto all = merged(axes);
+  const auto by_image = [](const Axis& x, const Axis& y) { return x.a > y.a; };
+  std::stable_sort(all.begin(), all.end(), by_image);
+  for (size_t i = 1; i < all.size(); ++i)
+    windows.push_back({.image = all[i].extent, .result = all[i].extent, .image_step = all[i].a, .kernel_step = 1,
+                       .result_step = all[i].c});
+  std::stable_sort(windows.begin(), windows.end(), by_image_step);
+  return all.empty() ? Axis{} : all.front();
+}
 
 // The dimensions of `image` that a window slides over. Every constraint must be what keeps one of them inside.
 std::optional<Windows> windows_of(const ir::Program& program, const StatementView& view, const AccessView& image) {
@@ -69,8 +86,16 @@ std::optional<Windows> windows_of(const ir::Program& program, const StatementVie
   size_t padded = 0;
   for (const auto& dimension : image.dimensions) {
     if (dimension.terms.size() < 2) {
-      const bool strided = dimension.terms.size() == 1 && dimension.terms[0].second != 1;
-      if (strided || dimension.constant != 0) return std::nullopt;
+      if (dimension.constant != 0) return std::nullopt;
+      if (dimension.terms.empty() || dimension.terms[0].second == 1) continue;
+      // A window of one element that moves in steps.
+      const auto [x, stride] = dimension.terms[0];
+      if (!view.is_output(x) || stride < 1) return std::nullopt;
+      result.windows.push_back({.image = shape[dimension.number], .result = view.ranges.at(x).extent(),
+                                .stride = stride, .image_step = dimension.step, .kernel_step = 1,
+                                .result_step = view.target.stride(x)});
+      result.output_indices.push_back(x);
+      result.reduction_indices.push_back(kNoIndex);
       continue;
     }
     if (dimension.terms.size() != 2) return std::nullopt;
@@ -121,7 +146,8 @@ std::optional<Convolution> convolution_of(const ir::Program& program, const Stat
   auto windows = windows_of(program, view, image);
   if (!windows) return std::nullopt;
   for (size_t w = 0; w < windows->windows.size(); ++w)
-    windows->windows[w].kernel_step = kernel.stride(windows->reduction_indices[w]);
+    if (const int index = windows->reduction_indices[w]; index != kNoIndex)
+      windows->windows[w].kernel_step = kernel.stride(index);
   std::vector<Axis> batch, groups, features, channels;
   for (const auto& [index, range] : view.ranges) {
     if (contains(windows->output_indices, index) || contains(windows->reduction_indices, index)) continue;
@@ -136,15 +162,16 @@ std::optional<Convolution> convolution_of(const ir::Program& program, const Stat
     else
       return std::nullopt;
   }
-  const auto n = single(batch), g = single(groups), f = single(features), c = single(channels);
-  if (!n || !g || !f || !c) return std::nullopt;
-  return Convolution{image.tensor, kernel.tensor, view.target.tensor, *n, *g, *f, *c, windows->windows};
+  const auto g = single(groups), f = single(features), c = single(channels);
+  if (!g || !f || !c) return std::nullopt;
+  const Axis n = taken_as_windows(batch, windows->windows);
+  return Convolution{image.tensor, kernel.tensor, view.target.tensor, n, *g, *f, *c, windows->windows};
 }
 
 std::optional<Pooling> pooling_of(const ir::Program& program, const StatementView& view) {
   if (view.reads.size() != 1 || !view.target.is_plain() || view.reads[0].is_plain()) return std::nullopt;
   const AccessView& image = view.reads[0];
-  const auto windows = windows_of(program, view, image);
+  auto windows = windows_of(program, view, image);
   if (!windows) return std::nullopt;
   int64_t points = 1;
   for (const auto& window : windows->windows) points *= window.kernel;
@@ -160,7 +187,16 @@ std::optional<Pooling> pooling_of(const ir::Program& program, const StatementVie
     others.push_back({range.extent(), image.stride(index), 0, view.target.stride(index)});
   }
   std::stable_sort(others.begin(), others.end(), [](const Axis& x, const Axis& y) { return x.a > y.a; });
+  // Rows that a window does not slide along, beside images and their channels: next to the columns, or to the channels
+  // where these lie last.
+  if (others.size() == 3) {
+    const auto rows = others.begin() + (others[2].a == 1 ? 1 : 2);
+    windows->windows.push_back({.image = rows->extent, .result = rows->extent, .image_step = rows->a, .kernel_step = 1,
+                                .result_step = rows->c});
+    others.erase(rows);
+  }
   if (others.size() > 2) return std::nullopt;
+  std::stable_sort(windows->windows.begin(), windows->windows.end(), by_image_step);
   Pooling pooling{image.tensor, view.target.tensor, is_mean, {}, {}, windows->windows};
   if (!others.empty()) pooling.channels = others.back();
   if (others.size() == 2) pooling.batch = others.front();

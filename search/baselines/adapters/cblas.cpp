@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <complex>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -27,11 +28,17 @@ const char* const kFiles[] = {"libopenblas.so.0", "libopenblas.so"};
 #define BASELINE_BLAS_PREFIX ""
 #endif
 
+using ComplexGemm = void (*)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
+                             void*, int);
+using ComplexGemv = void (*)(int, int, int, int, const void*, const void*, int, const void*, int, const void*, void*, int);
+
 struct Library {
   void (*sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
   void (*dgemm)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
   void (*sgemv)(int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
   void (*dgemv)(int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+  ComplexGemm cgemm, zgemm;
+  ComplexGemv cgemv, zgemv;
   void (*set_num_threads)(int);
 };
 
@@ -97,12 +104,19 @@ const Library& library() {
     find(handle, found.dgemm, BASELINE_BLAS_PREFIX "cblas_dgemm");
     find(handle, found.sgemv, BASELINE_BLAS_PREFIX "cblas_sgemv");
     find(handle, found.dgemv, BASELINE_BLAS_PREFIX "cblas_dgemv");
+    find(handle, found.cgemm, BASELINE_BLAS_PREFIX "cblas_cgemm");
+    find(handle, found.zgemm, BASELINE_BLAS_PREFIX "cblas_zgemm");
+    find(handle, found.cgemv, BASELINE_BLAS_PREFIX "cblas_cgemv");
+    find(handle, found.zgemv, BASELINE_BLAS_PREFIX "cblas_zgemv");
     find(handle, found.set_num_threads, kSetThreads);
     add_note(version(handle));
     return found;
   }();
   return one;
 }
+
+template <typename T>
+constexpr T kOne = 1, kZero = 0;
 
 template <typename T>
 class TypedProduct {
@@ -143,18 +157,26 @@ class TypedProduct {
     if (n == 1 && s_.ldc == 1) {
       const int rows = s_.a.transposed == kPlain ? m : k, columns = s_.a.transposed == kPlain ? k : m;
       const int step = s_.b.transposed == kPlain ? s_.b.leading : 1;
-      if constexpr (sizeof(T) == 4)
+      if constexpr (std::is_same_v<T, float>)
         library().sgemv(kRowMajor, s_.a.transposed, rows, columns, 1, a, s_.a.leading, b, step, 0, c, 1);
-      else
+      else if constexpr (std::is_same_v<T, double>)
         library().dgemv(kRowMajor, s_.a.transposed, rows, columns, 1, a, s_.a.leading, b, step, 0, c, 1);
+      else
+        (sizeof(T) == 8 ? library().cgemv : library().zgemv)(kRowMajor, s_.a.transposed, rows, columns, &kOne<T>, a,
+                                                             s_.a.leading, b, step, &kZero<T>, c, 1);
       return;
     }
-    if constexpr (sizeof(T) == 4)
+    const int ldc = static_cast<int>(s_.ldc);
+    if constexpr (std::is_same_v<T, float>)
       library().sgemm(kRowMajor, s_.a.transposed, s_.b.transposed, m, n, k, 1, a, s_.a.leading, b, s_.b.leading, 0, c,
-                      static_cast<int>(s_.ldc));
-    else
+                      ldc);
+    else if constexpr (std::is_same_v<T, double>)
       library().dgemm(kRowMajor, s_.a.transposed, s_.b.transposed, m, n, k, 1, a, s_.a.leading, b, s_.b.leading, 0, c,
-                      static_cast<int>(s_.ldc));
+                      ldc);
+    else
+      (sizeof(T) == 8 ? library().cgemm : library().zgemm)(kRowMajor, s_.a.transposed, s_.b.transposed, m, n, k,
+                                                           &kOne<T>, a, s_.a.leading, b, s_.b.leading, &kZero<T>, c,
+                                                           ldc);
   }
 
   blas::Batch s_;
@@ -174,6 +196,22 @@ struct Product::Either {
 Product::Product(const blas::ProductSpec& spec, int threads) : either_(new Either{{spec, threads}, {spec, threads}}) {}
 void Product::operator()(const float* a, const float* b, float* c) { either_->singles(a, b, c); }
 void Product::operator()(const double* a, const double* b, double* c) { either_->doubles(a, b, c); }
+
+struct ComplexProduct::Either {
+  TypedProduct<std::complex<float>> singles;
+  TypedProduct<std::complex<double>> doubles;
+};
+
+ComplexProduct::ComplexProduct(const blas::ProductSpec& spec, int threads)
+    : either_(new Either{{spec, threads}, {spec, threads}}) {}
+void ComplexProduct::run(const void* a, const void* b, void* c, size_t bytes) {
+  using Single = std::complex<float>;
+  using Double = std::complex<double>;
+  if (bytes == sizeof(Single))
+    either_->singles(static_cast<const Single*>(a), static_cast<const Single*>(b), static_cast<Single*>(c));
+  else
+    either_->doubles(static_cast<const Double*>(a), static_cast<const Double*>(b), static_cast<Double*>(c));
+}
 
 }  // namespace cblas
 }  // namespace baseline

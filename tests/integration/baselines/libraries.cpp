@@ -64,6 +64,18 @@ TEST_CASE("double precision") {
   CHECK(has(contest(einsum("ik,kj->ij", {{"i", 9}, {"k", 33}, {"j", 10}}, DType::F64)), "openmp"));
 }
 
+TEST_CASE("complex products") {
+  for (const DType type : {DType::C32, DType::C64}) {
+    const auto names = contest(einsum("bmk,bkn->bmn", {{"b", 3}, {"m", 13}, {"n", 7}, {"k", 11}}, type));
+    CHECK(has(names, "openmp"));
+    if (names.size() == 1)
+      WARN("no BLAS is here that could multiply complex matrices");
+    else
+      CHECK(has(names, "openblas"));
+    contest(einsum("km,k->m", {{"m", 13}, {"k", 11}}, type));
+  }
+}
+
 TEST_CASE("products of f16 by way of f32") {
   const auto names = contest(einsum("bik,kbj->bji", {{"b", 3}, {"i", 11}, {"k", 7}, {"j", 13}}, DType::F16));
   CHECK(has(names, "openmp"));
@@ -90,6 +102,17 @@ TEST_CASE("a padded, strided, grouped convolution with its epilogue") {
   for (size_t t = 0; t < program.tensors.size(); ++t)
     if (program.tensors[t].name == "W") weights.insert(static_cast<int>(t));
   CHECK(has(contest(program, weights), "openmp"));
+}
+
+TEST_CASE("convolutions with windows of one element, in steps, and along columns alone") {
+  const ir::Sizes sizes{{"N", 2}, {"C", 6}, {"H", 7}, {"W", 13}, {"F", 9}};
+  for (const char* text :
+       {"def f(float(N,C,H,W) I, float(F,C) K) -> (O) { O(n,f,y,x) +=! I(n,c,2*y,3*x) * K(f,c) where y in 0:4, x in 0:5 }",
+        "def f(float(N,C,H,W) I, float(F,C,7) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
+        "def f(float(N,H,W,C) I, float(3,C,F) K) -> (O) { O(n,y,x,f) +=! I(n,y,2*x+l,c) * K(l,c,f) }",
+        "def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+l) where l in 0:3 }",
+        "def f(float(N,H,W,C) I) -> (O) { O(n,y,x,c) max=! I(n,y,2*x+l,c) where l in 0:3 }"})
+    CHECK(has(contest(tc(text, sizes)), "openmp"));
 }
 
 TEST_CASE("what passes over memory: pools, reductions, permutations, gathers, softmax") {

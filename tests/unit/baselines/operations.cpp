@@ -124,6 +124,32 @@ TEST_CASE("an image that is read beyond what padding skips is no convolution") {
   CHECK(std::holds_alternative<Nest>(steps[0].operation));
 }
 
+TEST_CASE("windows of one element that move in steps, and rows that no window slides along, are windows") {
+  const auto steps = only<Convolution>(
+      tc("def f(float(N,C,H,W) I, float(F,C) K) -> (O) { O(n,f,y,x) +=! I(n,c,2*y,3*x) * K(f,c) where y in 0:4, x in "
+         "0:5 }",
+         {{"N", 2}, {"C", 6}, {"H", 7}, {"W", 13}, {"F", 9}}));
+  CHECK(steps.batch == Axis{2, 546, 0, 180});
+  CHECK(steps.channels == Axis{6, 91, 1, 0});
+  CHECK(steps.features == Axis{9, 0, 6, 20});
+  REQUIRE(steps.windows.size() == 2);
+  CHECK(steps.windows[0] == Window{7, 1, 4, 2, 1, 0, 0, 13, 1, 5});
+  CHECK(steps.windows[1] == Window{13, 1, 5, 3, 1, 0, 0, 1, 1, 1});
+  const auto rows = only<Convolution>(
+      tc("def f(float(N,C,H,W) I, float(F,C,K) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+k) * K(f,c,k) }",
+         {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}, {"F", 9}, {"K", 7}}));
+  CHECK(rows.batch == Axis{2, 624, 0, 504});
+  REQUIRE(rows.windows.size() == 2);
+  CHECK(rows.windows[0] == Window{8, 1, 8, 1, 1, 0, 0, 13, 1, 7});
+  CHECK(rows.windows[1] == Window{13, 7, 7, 1, 1, 0, 0, 1, 1, 1});
+  const auto pool = only<Pooling>(tc("def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+k) where k in 0:3 }",
+                                     {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}}));
+  CHECK(pool.batch.extent == 2);
+  CHECK(pool.channels.extent == 6);
+  REQUIRE(pool.windows.size() == 2);
+  CHECK(pool.windows[0] == Window{8, 1, 8, 1, 1, 0, 0, 13, 1, 6});
+}
+
 TEST_CASE("pooling is the mean or the maximum of a window") {
   const std::string head = "def pool(float(N,C,H,W) I) -> (O) { O(n,c,h,w) ";
   const std::string tail = " where kh in 0:2, kw in 0:3 }";
