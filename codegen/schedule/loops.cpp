@@ -26,6 +26,21 @@ int64_t Loops::stride(const ir::Program& program, const Operand& operand, int lo
   return result;
 }
 
+int Loops::first_like(int operand) const {
+  const auto is_same = [](const ir::Subscript& a, const ir::Subscript& b) {
+    const auto *x = std::get_if<ir::AffineExpr>(&a), *y = std::get_if<ir::AffineExpr>(&b);
+    return x && y && x->terms == y->terms && x->denominator == y->denominator && x->constant.constant() &&
+           x->constant.constant() == y->constant.constant();
+  };
+  const auto reads_the_same = [&](const Operand& other) {
+    return other.tensor == operands[operand].tensor &&
+           std::equal(other.subscripts.begin(), other.subscripts.end(), operands[operand].subscripts.begin(),
+                      operands[operand].subscripts.end(), is_same);
+  };
+  const auto first = std::find_if(operands.begin(), operands.begin() + operand, reads_the_same);
+  return static_cast<int>(first - operands.begin());
+}
+
 bool Loops::is_walked(const Operand& operand, int loop) const {
   const int index = statement_index(*this, loop);
   return std::any_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {

@@ -30,6 +30,8 @@ struct Loops {
   int loop_count() const { return static_cast<int>(output.size() + reduction.size()); }
   /// Stride in elements of `operand` along loop l (output loops first, then reduction loops), as its tensor is stored.
   int64_t stride(const ir::Program& program, const Operand& operand, int loop) const;
+  /// The first operand that reads the same element in every iteration: a copy of one is a copy of both.
+  int first_like(int operand) const;
   /// Whether loop l leads to other elements of `operand`, wherever these are stored.
   bool is_walked(const Operand& operand, int loop) const;
   /// Positions between the first and the last one that `subscript` takes when each loop l runs over tile[l] consecutive

@@ -100,7 +100,8 @@ std::vector<int> vector_loops(const StageContext& context) {
 std::vector<int> packable_operands(const StageContext& context) {
   std::vector<int> result;
   for (const auto& operand : context.loops.operands)
-    if (operand.affine && !operand.subscripts.empty()) result.push_back(operand.number);
+    if (operand.affine && !operand.subscripts.empty() && context.loops.first_like(operand.number) == operand.number)
+      result.push_back(operand.number);
   return result;
 }
 

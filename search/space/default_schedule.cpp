@@ -220,7 +220,8 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
       stage.tiles[stage.cpu().vector_loop] = {whole};
     } else if (walks) {
       for (auto& tiles : stage.tiles) tiles = {1, 1};
-      stage.tiles[stage.cpu().vector_loop] = {model.row_tile(extent, stage.cpu().lanes), stage.cpu().lanes};
+      const int64_t piece = model.row_piece(stage.cpu().vector_loop, stage.cpu().lanes);
+      stage.tiles[stage.cpu().vector_loop] = {model.row_tile(extent, piece), piece};
     } else if (stage.cpu().vector_loop < context.outputs()) {
       const auto tile = more >= 0 ? NestModel::tile_of_sums(extent, stage.cpu().lanes, context.loops.output[more])
                                   : model.register_tile(extent, stage.cpu().lanes, row_extent);

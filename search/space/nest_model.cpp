@@ -169,12 +169,25 @@ bool NestModel::leaves_pages(const Operand& operand, int vector_loop) const {
 int64_t NestModel::tile_in_registers(int vector_loop, int64_t lanes) const {
   const int64_t vectors = (extent(vector_loop) + lanes - 1) / lanes,
                 most = static_cast<int64_t>(context.target->vector_registers * costs::kRegistersForRows);
-  if (reduction_length() < costs::kManyRows) return 0;
+  const bool is_window = reduction_length() < costs::kManyRows;
+  if (is_window && moves_in_steps(vector_loop)) return 0;
   for (const auto& operand : context.loops.operands)
-    if (leaves_pages(operand, vector_loop)) return 0;
-  for (int64_t pieces = (vectors + most - 1) / most; pieces <= 2; ++pieces)
-    if (const int64_t tile = (vectors + pieces - 1) / pieces * lanes; tile <= extent(vector_loop)) return tile;
+    if (!is_window && leaves_pages(operand, vector_loop)) return 0;
+  for (int64_t pieces = (vectors + most - 1) / most; pieces <= 2; ++pieces) {
+    const int64_t in_piece = (vectors + pieces - 1) / pieces;
+    const bool is_short = !is_window || static_cast<double>(in_piece) * reduction_length() <= costs::kMostUnrolledByDefault;
+    if (is_short && in_piece * lanes <= extent(vector_loop)) return in_piece * lanes;
+  }
   return 0;
+}
+
+int64_t NestModel::row_piece(int vector_loop, int64_t lanes) const {
+  const auto in_line = codegen::kLineBytes / static_cast<int64_t>(dtype_size(context.type));
+  const bool in_cache = bytes_read() <= static_cast<double>(context.target->l3_bytes);
+  if (moves_in_steps(vector_loop)) return lanes;
+  int64_t piece = std::max(lanes, in_line * (in_cache ? 2 : 1));
+  while (piece > extent(vector_loop) && piece > lanes) piece /= 2;
+  return piece;
 }
 
 int64_t NestModel::pieces_of_row(int64_t extent) const {

@@ -210,6 +210,7 @@ void canonical_order(const StageContext& context, NestSchedule& stage) {
 void repair_packings(const StageContext& context, NestSchedule& stage, Notes& notes) {
   std::vector<codegen::Packing> kept;
   for (auto& packing : stage.packings) {
+    packing.operand = context.loops.first_like(packing.operand);
     const auto& operand = context.loops.operands[packing.operand];
     const bool again =
         std::any_of(kept.begin(), kept.end(), [&](const auto& k) { return k.operand == packing.operand; });

@@ -74,7 +74,9 @@ bool can_stream(const StageContext& context, const NestSchedule& stage) {
 }
 
 bool streams_by_default(const StageContext& context, const NestSchedule& stage) {
-  if (!can_stream(context, stage) || !writes_whole_lines(context, stage)) return false;
+  // Caches of a CPU that nobody named may be larger than is taken for granted.
+  const bool knows_caches = !context.target->cpu_model.empty();
+  if (!knows_caches || !can_stream(context, stage) || !writes_whole_lines(context, stage)) return false;
   double bytes = 0;
   for (const auto& tensor : context.program->tensors)
     if (tensor.role != ir::Role::Temporary) bytes += bytes_of(tensor);

@@ -116,7 +116,9 @@ const Library& library() {
 }
 
 template <typename T>
-constexpr T kOne = 1, kZero = 0;
+constexpr T kOne = 1;
+template <typename T>
+constexpr T kZero = 0;
 
 template <typename T>
 class TypedProduct {

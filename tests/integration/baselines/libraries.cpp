@@ -67,8 +67,7 @@ TEST_CASE("double precision") {
 TEST_CASE("complex products") {
   for (const DType type : {DType::C32, DType::C64}) {
     const auto names = contest(einsum("bmk,bkn->bmn", {{"b", 3}, {"m", 13}, {"n", 7}, {"k", 11}}, type));
-    CHECK(has(names, "openmp"));
-    if (names.size() == 1)
+    if (names.empty())
       WARN("no BLAS is here that could multiply complex matrices");
     else
       CHECK(has(names, "openblas"));
@@ -105,13 +104,21 @@ TEST_CASE("a padded, strided, grouped convolution with its epilogue") {
 }
 
 TEST_CASE("convolutions with windows of one element, in steps, and along columns alone") {
-  const ir::Sizes sizes{{"N", 2}, {"C", 6}, {"H", 7}, {"W", 13}, {"F", 9}};
-  for (const char* text :
+  const ir::Sizes image{{"N", 2}, {"C", 6}, {"H", 7}, {"W", 13}}, filters{{"F", 9}}, taps{{"L", 7}};
+  const auto with = [](ir::Sizes sizes, const ir::Sizes& more) {
+    sizes.insert(more.begin(), more.end());
+    return sizes;
+  };
+  const std::vector<std::pair<const char*, ir::Sizes>> programs{
        {"def f(float(N,C,H,W) I, float(F,C) K) -> (O) { O(n,f,y,x) +=! I(n,c,2*y,3*x) * K(f,c) where y in 0:4, x in 0:5 }",
-        "def f(float(N,C,H,W) I, float(F,C,7) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
-        "def f(float(N,H,W,C) I, float(3,C,F) K) -> (O) { O(n,y,x,f) +=! I(n,y,2*x+l,c) * K(l,c,f) }",
-        "def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+l) where l in 0:3 }",
-        "def f(float(N,H,W,C) I) -> (O) { O(n,y,x,c) max=! I(n,y,2*x+l,c) where l in 0:3 }"})
+         with(image, filters)},
+        {"def f(float(N,C,H,W) I, float(F,C,L) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
+         with(with(image, filters), taps)},
+        {"def f(float(N,H,W,C) I, float(L,C,F) K) -> (O) { O(n,y,x,f) +=! I(n,y,2*x+l,c) * K(l,c,f) }",
+         with(with(image, filters), taps)},
+        {"def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+l) where l in 0:3 }", image},
+        {"def f(float(N,H,W,C) I) -> (O) { O(n,y,x,c) max=! I(n,y,2*x+l,c) where l in 0:3 }", image}};
+  for (const auto& [text, sizes] : programs)
     CHECK(has(contest(tc(text, sizes)), "openmp"));
 }
 

@@ -31,11 +31,13 @@ std::vector<std::string> calls_in(const ir::Program& program, const codegen::Sch
   return calls;
 }
 
-bool streams_by_default(const std::string& text, const ir::Sizes& sizes, const char* target = "x86-64-linux-avx2-fma") {
+bool streams_by_default(const std::string& text, const ir::Sizes& sizes, const char* target = "x86-64-linux-avx2-fma",
+                        const char* cpu_model = "a CPU") {
   auto described = *codegen::parse_target(target);
   described.l2_bytes = 1 << 20;
   described.l3_bytes = 32 << 20;
   described.threads = 2;
+  described.cpu_model = cpu_model;
   const auto schedule = search::Space(test::bound_program(text, sizes), described).default_schedule();
   REQUIRE(schedule.stages.size() == 1);
   return schedule.stages[0].nest().cpu().streaming;
@@ -116,6 +118,7 @@ TEST_CASE("by default they leave the caches out where a call outgrows them and l
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4099}}));  // rows begin anywhere
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 1 << 20}, {"N", 16}}));  // a line at a time
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}, "arm-64-linux"));
+  CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}, "x86-64-linux-avx2-fma", ""));
   CHECK_FALSE(streams_by_default("def f(float(M,N) A) -> (O) { O(n,m) = A(m,n) }", {{"M", 4096}, {"N", 4096}}));
 }
 

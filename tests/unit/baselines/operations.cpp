@@ -136,8 +136,8 @@ TEST_CASE("windows of one element that move in steps, and rows that no window sl
   CHECK(steps.windows[0] == Window{7, 1, 4, 2, 1, 0, 0, 13, 1, 5});
   CHECK(steps.windows[1] == Window{13, 1, 5, 3, 1, 0, 0, 1, 1, 1});
   const auto rows = only<Convolution>(
-      tc("def f(float(N,C,H,W) I, float(F,C,K) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+k) * K(f,c,k) }",
-         {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}, {"F", 9}, {"K", 7}}));
+      tc("def f(float(N,C,H,W) I, float(F,C,L) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
+         {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}, {"F", 9}, {"L", 7}}));
   CHECK(rows.batch == Axis{2, 624, 0, 504});
   REQUIRE(rows.windows.size() == 2);
   CHECK(rows.windows[0] == Window{8, 1, 8, 1, 1, 0, 0, 13, 1, 7});
