@@ -80,7 +80,8 @@ struct Target {
     // The first processors that have all of them; the features of later ones come with these.
     return features.has(Feature::Avx512Zen4) || features.has(Feature::Avx512SapphireRapids);
   }
-  int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(type)); }
+  /// Of a natural vector; complex numbers are computed as vectors of either part.
+  int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(component_type(type))); }
 };
 
 /// The platform, features and so on that a text names in any order, and the vector unit that goes with them. What is

@@ -53,7 +53,9 @@ double cycles_of_operations(const StageContext& context, int lanes) {
   const bool gathers = std::any_of(context.loops.operands.begin(), context.loops.operands.end(),
                                    [](const codegen::Operand& operand) { return !operand.affine; });
   const auto& statement = context.program->statements[context.statement];
-  return elements(context.loops) * static_cast<double>(std::max<int64_t>(operations_of_iteration(statement), 1)) /
+  const double parts = is_complex(context.type) ? 2 : 1;  // the product of two numbers is four of their parts
+  return parts * parts * elements(context.loops) *
+         static_cast<double>(std::max<int64_t>(operations_of_iteration(statement), 1)) /
          iterations_in_lane(context) / (gathers ? 1 : lanes);
 }
 

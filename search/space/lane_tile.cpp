@@ -167,7 +167,8 @@ bool is_copied_for_lanes(const StageContext& context, const Operand& operand, in
 }
 
 std::optional<LaneTile> best_lane_tile(const StageContext& context) {
-  if (keeps_order(context)) return std::nullopt;
+  // The parts of complex numbers lie between each other, and four sums have to be folded: not estimated here.
+  if (keeps_order(context) || is_complex(context.type)) return std::nullopt;
   std::optional<LaneTile> best;
   for (int loop = context.outputs(); loop < context.loops.loop_count(); ++loop)
     for (const auto& width : vector_widths(*context.target, context.type)) {

@@ -40,6 +40,8 @@ struct Candidate {
   std::vector<double> reread{};   // by operand: what a pass costs that reads it again from the last cache
 
   int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
+  // Vectors of one element each, and of one operand's.
+  int64_t parts() const { return is_complex(context.type) ? 2 : 1; }
 
   // A loop along which some operand stays put; along the others (batches) tiles share nothing.
   bool is_row(int p) const {
@@ -107,7 +109,9 @@ double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulat
     loads += count * std::max({load_cost[o], shuffled, least});
   }
   const bool loops_over_taps = taps > 0 && accumulators * taps > costs::kMostUnrolledTaps;
-  return step_time(static_cast<double>(accumulators), loads, share) * (loops_over_taps ? costs::kLoopOverTaps : 1);
+  const auto parts = static_cast<double>(this->parts());
+  return step_time(parts * parts * static_cast<double>(accumulators), parts * loads, share) *
+         (loops_over_taps ? costs::kLoopOverTaps : 1);
 }
 
 // Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by
@@ -152,7 +156,7 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
   auto consider = [&] {
     int64_t accumulators = 0;
     const double step = step_cost(tile, accumulators);
-    if (accumulators + vectors + 1 > context.target->vector_registers) return;
+    if (parts() * (accumulators + vectors) + 1 > context.target->vector_registers) return;
     double trips = 1;
     for (int p = 0; p < outputs; ++p) {
       const int64_t tiles = (std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p];
@@ -160,7 +164,7 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
       trips *= here * (guarded[p] && tile[p] > 1 ? 1 + costs::kBorder * std::min(1.0, 2 / here) : 1);
     }
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
-    const double ends = static_cast<double>(accumulators) * share + costs::kInFlight;
+    const double ends = static_cast<double>(parts() * accumulators) * share + costs::kInFlight;
     const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
     const double all_moves = moves + elements_of_output(context) * store_cost(tile);
     const double cost = trips * (steps * step + ends) + reread_cost(tile) + all_moves +
@@ -351,9 +355,9 @@ double lane_reduction_cost(const StageContext& context, int loop) {
   }
   // What fills no vector takes one more; an element's lanes are folded by halves, shuffle and combination.
   const int64_t vectors = (extent + lanes - 1) / lanes;
-  const double folds = 2 * std::log2(static_cast<double>(lanes));
-  return terms / static_cast<double>(extent) * static_cast<double>(vectors) * std::max(loads, 1.0) +
-         elements_of_output(context) * folds;
+  const double folds = 2 * std::log2(static_cast<double>(lanes)), parts = is_complex(context.type) ? 2 : 1;
+  return terms / static_cast<double>(extent) * static_cast<double>(vectors) * std::max(loads * parts, parts * parts) +
+         elements_of_output(context) * folds * parts;
 }
 
 }  // namespace tile_tune::search
