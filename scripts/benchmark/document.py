@@ -4,7 +4,7 @@ import statistics
 
 from benchmark import judge, markdown, search_document, tvm_document
 
-PASSES = {"threads-2": "Two threads", "threads-1": "One thread"}
+OTHER_WAYS = {"threads-1": "One thread", "avx2": "AVX2, two threads"}
 
 
 def by_group(runs_by_name):
@@ -77,21 +77,34 @@ def group_tables(runs_by_name):
                      for group, workloads in by_group(runs_by_name).items())
 
 
+def generated_table(drawn):
+    """What scripts/generality found of workloads drawn with one seed (generality.summary())."""
+    titles = ["family", "workloads", "geometric mean", "worst decile", "least"]
+    worst = ", ".join(f"{name} {ratio:.2f}" for name, ratio in drawn["worst"])
+    return (f"## Drawn workloads, seed {drawn['seed']}, {drawn['title']}\n\nDefault schedules over the best library, by "
+            f"`scripts/generality` ({drawn['date']}); nobody had looked at them before.\n\n" +
+            markdown.table(titles, drawn["rows"], "lrrrr") + f"\nThe worst: {worst}.\n")
+
+
 def latest(data, name):
     return [runs[-1] for runs in data["passes"].get(name, {}).values() if runs]
 
 
 def render(data, plots, searches=None):
     """The document's text; `plots`: name -> file beside it; `searches`: what scripts/convergence wrote."""
-    two, one = merged(data), data["passes"].get("threads-1", {})
+    two = merged(data)
+    others = {title: data["passes"][name] for name, title in OTHER_WAYS.items() if data["passes"].get(name)}
     parts = [head(data)]
     verdicts = judge.judge(data["suite"], two, judge.ROWS, last_cache(data))
     parts.append("## Two threads, by group\n\n" + markdown.verdict_table(verdicts))
     parts.append("Below the bar of each:\n\n" + markdown.shortfalls(verdicts))
-    if one:
-        ones = judge.judge(data["suite"], one, judge.ROWS_ONE_THREAD, last_cache(data))
-        parts.append("## One thread, by group\n\nBars of two threads, but for the suite's mean.\n\n" +
-                     markdown.verdict_table(ones))
+    for title, runs in others.items():
+        has_tuned = any(judge.ratio_in(run, "tuned_over_best") for one in runs.values() for run in one)
+        verdicts = judge.judge(data["suite"], runs, judge.rows_of_another_way(has_tuned), last_cache(data))
+        parts.append(f"## {title}, by group\n\n{'Tuned' if has_tuned else 'Default'} schedules.\n\n" +
+                     markdown.verdict_table(verdicts))
+        parts.append("Below the bar of each:\n\n" + markdown.shortfalls(verdicts))
+    parts += [generated_table(one) for one in data.get("generated", [])]
     for name, title in (("roofline", "Roofline"), ("convergence", "Convergence of the search")):
         if name in plots:
             parts.append(f"## {title}\n\n![{title}]({plots[name]})\n")
@@ -99,8 +112,8 @@ def render(data, plots, searches=None):
         parts.append(search_document.render(searches))
     if two:
         parts.append("## All workloads, two threads\n\n" + group_tables(two))
-    if one:
-        parts.append("## All workloads, one thread\n\n" + group_tables(one))
+    parts += [f"## All workloads, {title[0].lower() if title.startswith('One') else title[0]}{title[1:]}\n\n" +
+              group_tables(runs) for title, runs in others.items()]
     if automatic := latest(data, "autoschedulers"):
         parts.append("## Halide's automatic schedulers, two threads\n\n" +
                      "Given the program's Funcs without a schedule, paddings as padded copies, their extents as "

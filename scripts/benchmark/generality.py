@@ -92,6 +92,13 @@ def report(data, suite_path):
     return "\n".join(text)
 
 
+def summary(data, seed, title, date):
+    """What docs/performance.md has of it: the table of default schedules, and the worst."""
+    runs = data["passes"].get("default", {})
+    return {"seed": seed, "title": title, "date": date, "rows": table(runs, "default", data["families"]),
+            "worst": [[name, round(ratio, 2)] for name, ratio in worst(runs, "default")]}
+
+
 def weakest(runs, count):
     """The names with the smallest ratios of those that a library computes."""
     named = {name: run for name, run in runs.items() if is_by_library(run)}

@@ -5,7 +5,7 @@ run holds the ratio that the row is about; what is missing is named, never count
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,14 @@ ROWS = (
     Row("default schedules against tuned ones", None, "default_over_tuned", mean=0.6),
     Row("against Halide's automatic schedulers", None, "tuned_over_autoscheduler", mean=2.5, least=1.0),
 )
-ROWS_ONE_THREAD = tuple(
-    row for row in ROWS if row.key == "tuned_over_best" and row.group) + (
-    Row("whole suite", None, "tuned_over_best", mean=1.2),
-    Row("default schedules against tuned ones", None, "default_over_tuned"),
-)
+
+
+def rows_of_another_way(has_tuned):
+    """Of the suite with other threads or instructions: tuned schedules where there are any, else default ones."""
+    key = "tuned_over_best" if has_tuned else "default_over_best"
+    groups = tuple(replace(row, key=key, mean=0.0, least=0.0) for row in ROWS
+                   if row.key == "tuned_over_best" and row.group)
+    return groups + (Row("whole suite", None, key, mean=1.3, least=0.9),)
 
 
 def entry_of(workload, name):

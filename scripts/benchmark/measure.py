@@ -19,7 +19,8 @@ class Pass:
     options: tuple = ()
 
 
-PASSES = (Pass("threads-2", 2), Pass("threads-1", 1),
+AVX2 = "x86-64-linux-avx-avx2-f16c-fma-sse41"
+PASSES = (Pass("threads-2", 2), Pass("threads-1", 1), Pass("avx2", 2, ("--target", AVX2)),
           Pass("autoschedulers", 2, ("--autoschedulers", "--against", "none")))
 
 

@@ -44,12 +44,32 @@ class Document(unittest.TestCase):
         self.assertNotIn("One thread", text)
         self.assertNotIn("![", text)
 
-    def test_one_thread_is_held_to_its_own_mean(self):
+    def test_one_thread_has_bars_of_its_own(self):
         one = runs.run("a", "dtypes", 1.25)
         text = document.render(measured(one, **{"threads-1": {"a": [one]}}), {})
         two, single = text.split("## One thread, by group")
         self.assertIn("| whole suite | 1 | mean ≥ 1.3 | 1.25 |", two)
-        self.assertIn("| whole suite | 1 | mean ≥ 1.2 | 1.25 | 1.25 [1.23 1.27] a | yes |", single)
+        self.assertTrue(single.startswith("\n\nTuned schedules."))
+        self.assertIn("| whole suite | 1 | mean ≥ 1.3, each ≥ 0.9 | 1.25 | 1.25 [1.23 1.27] a | **no** |", single)
+        self.assertIn("## All workloads, one thread", single)
+
+    def test_other_instructions_are_judged_by_default_schedules_where_nothing_is_tuned(self):
+        one, default = runs.run("a", "dtypes", 1.25), runs.run("a", "dtypes", 1.25)
+        default["default_over_best"] = runs.ratio(0.85)
+        del default["tuned_over_best"]
+        text = document.render(measured(one, avx2={"a": [default]}), {}).split("## AVX2, two threads, by group")[1]
+        self.assertTrue(text.startswith("\n\nDefault schedules."))
+        self.assertIn("- whole suite (each ≥ 0.9): a 0.85", text)
+        self.assertIn("## All workloads, AVX2, two threads", text)
+
+    def test_drawn_workloads_are_a_table_of_their_own(self):
+        data = measured(runs.run("a", "dtypes"))
+        data["generated"] = [{"seed": 7, "title": "AVX2", "date": "2020-01-03", "worst": [["x_7_1", 0.5]],
+                              "rows": [["product", "4", "1.50", "0.50", "0.50"]]}]
+        text = document.render(data, {})
+        self.assertIn("## Drawn workloads, seed 7, AVX2", text)
+        self.assertIn("| product | 4 | 1.50 | 0.50 | 0.50 |", text)
+        self.assertIn("The worst: x_7_1 0.50.", text)
 
     def test_ratios_of_other_passes_come_in_by_name(self):
         plain, automatic, python = (runs.run("a", "fused-chains", 2.0) for _ in range(3))
