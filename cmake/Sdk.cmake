@@ -52,7 +52,7 @@ foreach(folder frontend/tensor frontend/edsl engine/caller)
 endforeach()
 install(TARGETS tile-tune EXPORT tile_tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT python)
 install(FILES "${CMAKE_BINARY_DIR}/share/tile-tune/curated.db" DESTINATION ${CMAKE_INSTALL_DATADIR}/tile-tune
-        COMPONENT python)
+        COMPONENT python OPTIONAL)
 set_target_properties(tile-tune PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/tile_tune")
 # Halide comes from PyPI's wheel, not from the system: it travels along.
 install(FILES "${halide_root}/lib64/libHalide.so" DESTINATION ${CMAKE_INSTALL_LIBDIR}/tile_tune COMPONENT python

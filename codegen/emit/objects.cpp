@@ -102,12 +102,9 @@ Result<void> provide_runtime(const ArchiveJob& job, const std::filesystem::path&
 /// The runtime's functions in place of Halide's and of names without a number, which kernels call.
 #define TILE_TUNE_NAMES(halide, ours) {#halide, #ours},
 const std::map<std::string, std::string> kRuntimeFunctions = {
-    {"halide_malloc", "tile_tune_rt4_malloc"},
-    {"halide_free", "tile_tune_rt4_free"},
-    {"halide_do_par_for", "tile_tune_rt4_do_par_for"},
-    {"halide_error_out_of_memory", "tile_tune_rt4_out_of_memory"},
-    {"tile_tune_stream", "tile_tune_rt4_stream"},
-    {"tile_tune_end_stream", "tile_tune_rt4_end_stream"},
+    {"halide_malloc", "tile_tune_rt4_malloc"},         {"halide_free", "tile_tune_rt4_free"},
+    {"halide_do_par_for", "tile_tune_rt4_do_par_for"}, {"halide_error_out_of_memory", "tile_tune_rt4_out_of_memory"},
+    {"tile_tune_stream", "tile_tune_rt4_stream"},      {"tile_tune_end_stream", "tile_tune_rt4_end_stream"},
     TILE_TUNE_DEVICE_FUNCTIONS(TILE_TUNE_NAMES)};
 #undef TILE_TUNE_NAMES
 

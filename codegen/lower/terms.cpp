@@ -137,14 +137,12 @@ Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscript
 // Its own, or that of another operand that reads the same. (Squares of differences of 253 by 145 rows of 24 took 43 us
 // with a copy for either factor, which then had to be computed twice, and 27 with one; two Zen 4 cores, 2026-11-27.)
 const PackedOperand* Terms::copy_read_as(int number) const {
-  const auto find = [&](const auto& is_it) {
-    const auto found = std::find_if(packed_.begin(), packed_.end(), is_it);
-    return found == packed_.end() ? nullptr : &*found;
-  };
-  if (const auto* own = find([&](const auto& one) { return one.choice.operand == number; })) return own;
-  if (stage_.dot) return nullptr;
-  const int first = stage_.loops.first_like(number);
-  return find([&](const auto& one) { return one.product < 0 && stage_.loops.first_like(one.choice.operand) == first; });
+  const Packing* const copy = copy_read_by(stage_.loops, schedule_, number);
+  const auto found = std::find_if(packed_.begin(), packed_.end(),
+                                  [&](const auto& one) { return copy && one.choice.operand == copy->operand; });
+  const bool is_own = copy && copy->operand == number;
+  // Copies for dot products are shifted for one operand, those of products are of more than the operand.
+  return found == packed_.end() || (!is_own && (stage_.dot || found->product >= 0)) ? nullptr : &*found;
 }
 
 Values Terms::unpacked(int tensor, const std::vector<Expr>& subscripts) const {

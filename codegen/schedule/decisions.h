@@ -18,7 +18,8 @@ namespace tile_tune::codegen {
 enum class Group { Place, Tiles, Threads, Vectors, Reduction, Copies, Prefetches, Stores };
 
 constexpr const char* group_name(Group group) {
-  constexpr const char* kNames[] = {"place", "tiles", "threads", "vectors", "reduction", "copies", "prefetches", "stores"};
+  constexpr const char* kNames[] = {"place",     "tiles",  "threads",    "vectors",
+                                    "reduction", "copies", "prefetches", "stores"};
   return kNames[static_cast<int>(group)];
 }
 

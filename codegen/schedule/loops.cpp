@@ -41,6 +41,16 @@ int Loops::first_like(int operand) const {
   return static_cast<int>(first - operands.begin());
 }
 
+const Packing* copy_read_by(const Loops& loops, const NestSchedule& stage, int operand) {
+  const auto find = [&](const auto& is_it) {
+    const auto found = std::find_if(stage.packings.begin(), stage.packings.end(), is_it);
+    return found == stage.packings.end() ? nullptr : &*found;
+  };
+  if (const auto* own = find([&](const Packing& one) { return one.operand == operand; })) return own;
+  const int first = loops.first_like(operand);
+  return find([&](const Packing& one) { return loops.first_like(one.operand) == first; });
+}
+
 bool Loops::is_walked(const Operand& operand, int loop) const {
   const int index = statement_index(*this, loop);
   return std::any_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {

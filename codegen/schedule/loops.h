@@ -41,6 +41,9 @@ struct Loops {
   double footprint(const ir::Program& program, const Operand& operand, const std::vector<int64_t>& tile) const;
 };
 
+/// The copy that the operand is read from: its own, or that of another one that reads the same element; null: none.
+const Packing* copy_read_by(const Loops& loops, const NestSchedule& stage, int operand);
+
 /// The statement must be in gather form (ir/gather.h).
 Loops loops_of(const ir::Program& program, const ir::Statement& statement);
 

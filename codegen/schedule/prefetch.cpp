@@ -31,10 +31,8 @@ std::optional<int64_t> bytes_ahead(const ir::Program& program, const Loops& loop
     return std::nullopt;
   const Operand& operand = loops.operands[number];
   const auto& tensor = program.tensors[operand.tensor];
-  const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),
-                                  [&](const Packing& packing) { return packing.operand == number; });
-  if (!operand.affine || packed || tensor.role != ir::Role::Input || is_complex(tensor.type) ||
-      loops.stride(program, operand, stage.cpu().vector_loop) != 1)
+  if (!operand.affine || copy_read_by(loops, stage, number) || tensor.role != ir::Role::Input ||
+      is_complex(tensor.type) || loops.stride(program, operand, stage.cpu().vector_loop) != 1)
     return std::nullopt;
   const int64_t bytes = loops.stride(program, operand, loop) * distance * static_cast<int64_t>(dtype_size(tensor.type));
   return std::abs(bytes) < kLineBytes ? std::nullopt : std::optional(bytes);

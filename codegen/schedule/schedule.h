@@ -64,10 +64,10 @@ struct Prefetch {
 
 /// What of a nest runs on a CPU's cores and in its vectors.
 struct CpuMapping {
-  int parallel = 0;      // how many of order[0]'s outermost loops are fused into one parallel loop
-  int vector_loop = -1;  // the loop whose register tile is vectorised: output loop p, or P + r for reduction loop r
-                         // (partial results in lanes); -1: scalar code
-  int lanes = 1;         // power of two; divides the register tile of an output vector loop
+  int parallel = 0;        // how many of order[0]'s outermost loops are fused into one parallel loop
+  int vector_loop = -1;    // the loop whose register tile is vectorised: output loop p, or P + r for reduction loop r
+                           // (partial results in lanes); -1: scalar code
+  int lanes = 1;           // power of two; divides the register tile of an output vector loop
   bool streaming = false;  // results leave the caches out on their way to memory (streaming.h)
   auto operator<=>(const CpuMapping&) const = default;
 };

@@ -9,6 +9,9 @@
 
 namespace tile_tune::codegen {
 
+/// What is stored at once (codegen/emit/runtime/stream.c).
+constexpr int64_t kStreamedBytes = 16;
+
 /// Only CPUs of x86-64 have such stores here.
 bool has_streaming(const Target& target);
 

@@ -78,8 +78,8 @@ Result<void> check_form(const json& manifest) {
 bool is_provenance(const codegen::Variant& one) {
   constexpr std::string_view kProvenances[] = {"tuned", "predicted", "steps", "nearest", "default", "given"};
   // "revalidated": the word for "rechecked" in manifests of versions up to 0.1.
-  constexpr std::string_view kRungs[] = {"exact",   "rechecked", "revalidated", "stale", "curated",
-                                         "steps",   "nearest",   "predicted",   "default", "given"};
+  constexpr std::string_view kRungs[] = {"exact", "rechecked", "revalidated", "stale",   "curated",
+                                         "steps", "nearest",   "predicted",   "default", "given"};
   return std::count(std::begin(kProvenances), std::end(kProvenances), one.provenance) == 1 &&
          std::count(std::begin(kRungs), std::end(kRungs), one.rung) == 1;
 }

@@ -90,10 +90,8 @@ Result<ScheduleChoice> rechecked_choice(const Workload& workload, const codegen:
                                         const std::atomic<bool>& stop) {
   TILE_TUNE_TRY(records, rivals_of(stack, workload.row, target));
   if (!records.empty() && db::staleness(records.front()) == 0) return stored_choice(workload, target, stack, session);
-  if (records.empty()) {
-    TILE_TUNE_TRY(curated, curated_record(workload, target, stack, session));
-    if (curated) records.push_back(*std::move(curated));
-  }
+  TILE_TUNE_TRY(curated, curated_record(workload, target, stack, session));
+  if (curated) records.push_back(*std::move(curated));
   if (!records.empty()) {
     TILE_TUNE_TRY(stood, standing(records, workload, target, session, stop));
     if (stood) return std::move(*stood);

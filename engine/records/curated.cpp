@@ -18,8 +18,9 @@ Result<std::optional<db::BestRow>> curated_record(const Workload& workload, cons
     return std::nullopt;
   }
   const auto may_be_taken = [&](const db::BestRow& best) -> Result<bool> {
-    TILE_TUNE_TRY(refuted,
-                  db::refutation(db::each_of(stack), workload.row, target_row(target), tool_row(), best.schedule_id));
+    auto all = db::each_of(stack);
+    all.push_back(&*curated);
+    TILE_TUNE_TRY(refuted, db::refutation(all, workload.row, target_row(target), tool_row(), best.schedule_id));
     return !refuted && fitting_for(best.schedule_json, workload.program, target).has_value();
   };
   return curated->best(workload.row, target_row(target), tool_row(), may_be_taken);

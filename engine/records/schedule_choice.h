@@ -18,8 +18,8 @@ struct ScheduleChoice {
   std::string provenance;  // "tuned", "predicted", "steps", "nearest", "default", "given"
   /// The rung of the ladder it stands on: "exact" (tuned for this target by this version), "rechecked" (older or from
   /// elsewhere, rechecked here by `db recheck`), "stale" (not rechecked), "steps" (a network's, of products that were
-  /// tuned alone; untimed as a whole), "curated" (shipped with tile-tune), "nearest" (adapted from a relative's, untimed), "predicted" (the best by the
-  /// model alone, untimed), "default", or "given".
+  /// tuned alone; untimed as a whole), "curated" (shipped with tile-tune), "nearest" (adapted from a relative's,
+  /// untimed), "predicted" (the best by the model alone, untimed), "default", or "given".
   std::string rung;
   nlohmann::json record;  // what is known of it: where it was measured and how fast; for manifests
 };
@@ -55,9 +55,9 @@ Result<std::vector<db::Database>> open_stack(const Session& session, const std::
 Result<std::optional<ScheduleChoice>> tuned_choice(const Workload& workload, const codegen::Target& target,
                                                    std::vector<db::Database>& stack, const Session& session);
 
-/// The same, else one that is shipped with tile-tune, else one tuned for more threads than the target has (which works on fewer; what was tuned for fewer may
-/// leave cores idle), else one of steps that were tuned alone, else one adapted from a relative
-/// (engine/records/transfer.h), else the default; says which with a notice or a warning.
+/// The same, else one that is shipped with tile-tune, else one tuned for more threads than the target has (which works
+/// on fewer; what was tuned for fewer may leave cores idle), else one of steps that were tuned alone, else one adapted
+/// from a relative (engine/records/transfer.h), else the default; says which with a notice or a warning.
 Result<ScheduleChoice> stored_choice(const Workload& workload, const codegen::Target& target,
                                      std::vector<db::Database>& stack, const Session& session);
 

@@ -4,10 +4,10 @@ RECHECK = "verify"  # strategy of a session that timed stored schedules again (d
 
 
 def verdicts(records):
-    """(program, schedule) -> the last trial of a recheck."""
+    """(program, target, schedule) -> the last trial of a recheck."""
     checks = {one["session"]: one for one in records if one["kind"] == "session" and one["strategy"] == RECHECK}
     trials = [one for one in records if one["kind"] == "trial" and one["session"] in checks]
-    return {(checks[one["session"]]["program"], one["schedule"]): one
+    return {(checks[one["session"]]["program"], checks[one["session"]]["target"], one["schedule"]): one
             for one in sorted(trials, key=lambda one: one["created_ms"])}
 
 
@@ -19,8 +19,8 @@ def curated(records, checked, least):
     for winner in (one for one in records if one["kind"] == "winner"):
         trial = trials[winner["trial"]]
         session = sessions[trial["session"]]
-        verdict = checked.get((session["program"], trial["schedule"]), trial)
-        if verdict["outcome"] != "ok" or verdict["ratio_lo"] < least:
+        verdict = checked.get((session["program"], session["target"], trial["schedule"]), trial)
+        if verdict["outcome"] != "ok" or (verdict["ratio_lo"] or 0) < least:
             continue
         kept |= {winner["digest"], trial["digest"], trial["schedule"], session["digest"], session["program"],
                  session["target"], session["tool"]}

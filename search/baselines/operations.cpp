@@ -73,7 +73,10 @@ Axis taken_as_windows(const std::vector<Axis>& axes, std::vector<Window>& window
   const auto by_image = [](const Axis& x, const Axis& y) { return x.a > y.a; };
   std::stable_sort(all.begin(), all.end(), by_image);
   for (size_t i = 1; i < all.size(); ++i)
-    windows.push_back({.image = all[i].extent, .result = all[i].extent, .image_step = all[i].a, .kernel_step = 1,
+    windows.push_back({.image = all[i].extent,
+                       .result = all[i].extent,
+                       .image_step = all[i].a,
+                       .kernel_step = 1,
                        .result_step = all[i].c});
   std::stable_sort(windows.begin(), windows.end(), by_image_step);
   return all.empty() ? Axis{} : all.front();
@@ -90,9 +93,12 @@ std::optional<Windows> windows_of(const ir::Program& program, const StatementVie
       if (dimension.terms.empty() || dimension.terms[0].second == 1) continue;
       // A window of one element that moves in steps.
       const auto [x, stride] = dimension.terms[0];
-      if (!view.is_output(x) || stride < 1) return std::nullopt;
-      result.windows.push_back({.image = shape[dimension.number], .result = view.ranges.at(x).extent(),
-                                .stride = stride, .image_step = dimension.step, .kernel_step = 1,
+      if (!view.is_output(x) || stride < 1 || image.stride(x) != stride * dimension.step) return std::nullopt;
+      result.windows.push_back({.image = (view.ranges.at(x).extent() - 1) * stride + 1,
+                                .result = view.ranges.at(x).extent(),
+                                .stride = stride,
+                                .image_step = dimension.step,
+                                .kernel_step = 1,
                                 .result_step = view.target.stride(x)});
       result.output_indices.push_back(x);
       result.reduction_indices.push_back(kNoIndex);
@@ -145,6 +151,8 @@ std::optional<Convolution> convolution_of(const ir::Program& program, const Stat
   if (image.is_plain() || !kernel.is_plain()) return std::nullopt;
   auto windows = windows_of(program, view, image);
   if (!windows) return std::nullopt;
+  for (const int x : windows->output_indices)
+    if (kernel.stride(x) != 0) return std::nullopt;
   for (size_t w = 0; w < windows->windows.size(); ++w)
     if (const int index = windows->reduction_indices[w]; index != kNoIndex)
       windows->windows[w].kernel_step = kernel.stride(index);
@@ -191,7 +199,10 @@ std::optional<Pooling> pooling_of(const ir::Program& program, const StatementVie
   // where these lie last.
   if (others.size() == 3) {
     const auto rows = others.begin() + (others[2].a == 1 ? 1 : 2);
-    windows->windows.push_back({.image = rows->extent, .result = rows->extent, .image_step = rows->a, .kernel_step = 1,
+    windows->windows.push_back({.image = rows->extent,
+                                .result = rows->extent,
+                                .image_step = rows->a,
+                                .kernel_step = 1,
                                 .result_step = rows->c});
     others.erase(rows);
   }

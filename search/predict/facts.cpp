@@ -35,9 +35,7 @@ struct Stage {
   }
 
   const codegen::Packing* packing_of(const Operand& operand) const {
-    for (const auto& packing : schedule.packings)
-      if (packing.operand == operand.number) return &packing;
-    return nullptr;
+    return codegen::copy_read_by(loops, schedule, operand.number);
   }
 
   bool moves(const Operand& operand, int loop) const {

@@ -332,12 +332,13 @@ std::optional<NestSchedule> sums_in_first_cache(const Layout& layout) {
   // Of 8 to 250 the fastest; rows pages apart fall into the same sets of the first cache: of 3 x 4096 by 4096 x 1024 64
   // of them took 1430 us, 16 253.
   constexpr int64_t kMostSteps = 64, kMostPages = 16, kLeastSteps = 8, kMostStreams = 8;
-  constexpr double kRepeated = 1.15;                   // chosen: work that the last tile does again
+  constexpr double kRepeated = 1.15;  // chosen: work that the last tile does again
   const auto& context = layout.context;
   const auto& tile = layout.tile;
   const int v = tile.vector_loop;
   const auto size = static_cast<int64_t>(dtype_size(context.type));
-  if (v >= layout.outputs() || context.reductions() != 1 || keeps_order(context) || iterations_in_lane(context) > 1)
+  if (v >= layout.outputs() || context.reductions() != 1 || keeps_order(context) || iterations_in_lane(context) > 1 ||
+      !context.loops.direct || is_complex(context.type))
     return std::nullopt;
   int row_loop = -1;
   int64_t outputs = 1;
@@ -355,17 +356,16 @@ std::optional<NestSchedule> sums_in_first_cache(const Layout& layout) {
         codegen::is_packed_beforehand(*context.program, operand) ||
         context.program->tensors[operand.tensor].type != context.type)
       return std::nullopt;
-    // Rows that lie along the sum are streams of their own: 104 of 4096 by 4096 x 16 took 63 us by register tiles, 273 so.
+    // Rows that lie along the sum are streams of their own: 104 of 4096 by 4096 x 16 took 63 us by register tiles, 273
+    // so.
     const bool is_many_streams = row_loop >= 0 && context.loops.output[row_loop] > kMostStreams &&
                                  layout.stride(operand, row_loop) > layout.stride(operand, layout.outputs());
     if (is_many_streams) return std::nullopt;
     bytes += layout.bytes(operand);
   }
   const int64_t sum = context.loops.reduction[0];
-  const int64_t piece = sum / largest_divisor_up_to(sum, int64_t{kPiecesPerThread} * context.target->threads);
-  const int64_t steps = largest_divisor_up_to(piece, most_steps);
   if (outputs * size > context.target->l1_bytes / 2 || bytes <= static_cast<double>(context.target->l2_bytes) ||
-      sum < outputs || steps < kLeastSteps)
+      sum < outputs)
     return std::nullopt;
   const SumsTile sums = sums_tile(layout, row_loop);
   const int64_t extent = context.loops.output[v], step = sums.vectors * tile.lanes;
@@ -374,6 +374,10 @@ std::optional<NestSchedule> sums_in_first_cache(const Layout& layout) {
   while (home > extent && ++pieces * step <= extent);
   const int64_t tiles = (extent + home - 1) / home;
   if (home > extent || static_cast<double>(home * tiles) > kRepeated * static_cast<double>(extent)) return std::nullopt;
+  const auto pieces_of_sum = pieces_for_threads(context, tile.lanes, static_cast<double>(tiles), 0);
+  if (!pieces_of_sum) return std::nullopt;
+  const int64_t steps = largest_divisor_up_to(sum / *pieces_of_sum, most_steps);
+  if (steps < kLeastSteps) return std::nullopt;
   NestSchedule stage;
   stage.cpu().vector_loop = v;
   stage.cpu().lanes = tile.lanes;

@@ -63,9 +63,8 @@ struct Planner {
   // Elements of the operand that the stage's copies of it hold, all together; infinity if it has none.
   double copied_elements(int s, const codegen::Operand& operand) const {
     const NestSchedule& stage = schedule.stages[s].nest();
-    const auto packing = std::find_if(stage.packings.begin(), stage.packings.end(),
-                                      [&](const auto& one) { return one.operand == operand.number; });
-    if (packing == stage.packings.end()) return std::numeric_limits<double>::infinity();
+    const auto* packing = codegen::copy_read_by(stages[s].loops, stage, operand.number);
+    if (!packing) return std::numeric_limits<double>::infinity();
     double copies = 1;
     std::vector<int64_t> extents = stages[s].loops.output;
     for (int i = 0; i < packing->depth; ++i) {
@@ -483,6 +482,10 @@ Schedule plan(const std::vector<StageContext>& stages, const std::vector<NestSch
   for (int s = 0; s < planner.count(); ++s) {
     const int owner = fusion.owner_of(s);
     if (owner < 0 || fusion.stored_by(owner) != s || !is_read_by_the_caller_alone(*stages[0].program, s)) continue;
+    // What is said of the nest's own elements has to be true of those of an epilogue.
+    const auto &own = stages[0].program->tensors[stages[0].program->statements[owner].target],
+               &stored = stages[0].program->tensors[stages[0].program->statements[s].target];
+    if (own.type != stored.type || ir::strides(own) != ir::strides(stored)) continue;
     auto& nest = planner.schedule.stages[owner].nest();
     nest.cpu().streaming = streams_by_default(stages[owner], nest);
   }

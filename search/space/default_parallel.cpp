@@ -55,8 +55,8 @@ double cycles_of_operations(const StageContext& context, int lanes) {
   const auto& statement = context.program->statements[context.statement];
   const double parts = is_complex(context.type) ? 2 : 1;  // the product of two numbers is four of their parts
   return parts * parts * elements(context.loops) *
-         static_cast<double>(std::max<int64_t>(operations_of_iteration(statement), 1)) /
-         iterations_in_lane(context) / (gathers ? 1 : lanes);
+         static_cast<double>(std::max<int64_t>(operations_of_iteration(statement), 1)) / iterations_in_lane(context) /
+         (gathers ? 1 : lanes);
 }
 
 double cycles_of_memory(const StageContext& context) {
@@ -80,31 +80,38 @@ bool is_worth_threads(const StageContext& context, int lanes) {
                                          (moves_much && cycles_of_memory(context) >= costs::kSerialCycles));
 }
 
+std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r) {
+  const int threads = context.target->threads;
+  if (!is_worth_threads(context, lanes)) return 1;
+  double outputs = 1;
+  for (const int64_t extent : context.loops.output) outputs *= static_cast<double>(extent);
+  if (tiles >= kPiecesPerThread * threads / 2) return std::nullopt;
+  const double work = elements(context.loops);
+  for (const int pieces : piece_choices(context.loops.reduction[r]))
+    // The results of all pieces are written and read once more: an eighth of the work at most.
+    if (pieces * tiles >= kPiecesPerThread * threads && pieces * outputs <= work / 8) return pieces;
+  return std::nullopt;
+}
+
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage) {
-  const int threads = context.target->threads, fewest_tiles = kPiecesPerThread * threads / 2;
   double outputs = 1, tiles = 1;
   for (int p = 0; p < context.outputs(); ++p) {
     outputs *= static_cast<double>(context.loops.output[p]);
     tiles *= static_cast<double>(trip_count(context.loops, stage, p, 0));
   }
-  if (outputs < 1 || keeps_order(context) || !context.loops.direct || !is_worth_threads(context, stage.cpu().lanes) ||
-      tiles >= fewest_tiles)
-    return;
-  const double work = elements(context.loops);
+  if (outputs < 1 || keeps_order(context) || !context.loops.direct) return;
   for (const int r : outermost_first(context)) {
-    for (const int pieces : piece_choices(context.loops.reduction[r])) {
-      // The results of all pieces are written and read once more: an eighth of the work at most.
-      if (pieces * tiles < kPiecesPerThread * threads || pieces * outputs > work / 8) continue;
-      StageContext of_piece = context;
-      of_piece.loops.reduction[r] /= pieces;
-      // What walks rows in blocks does so in pieces as well: together these are as far away as the whole.
-      const bool walks = stage.reduction_block[r] < context.loops.reduction[r];
-      stage = repair(of_piece, walks ? stage : default_stage(of_piece));
-      stage.parallel_reduction = codegen::ParallelReduction{r, pieces};
-      // Pieces enough are shared out alone: parallel loops inside each other cost their start again and again.
-      if (pieces >= kPiecesPerThread * threads / 2) stage.cpu().parallel = 0;
-      return;
-    }
+    const auto pieces = pieces_for_threads(context, stage.cpu().lanes, tiles, r);
+    if (!pieces || *pieces == 1) continue;
+    StageContext of_piece = context;
+    of_piece.loops.reduction[r] /= *pieces;
+    // What walks rows in blocks does so in pieces as well: together these are as far away as the whole.
+    const bool walks = stage.reduction_block[r] < context.loops.reduction[r];
+    stage = repair(of_piece, walks ? stage : default_stage(of_piece));
+    stage.parallel_reduction = codegen::ParallelReduction{r, *pieces};
+    // Pieces enough are shared out alone: parallel loops inside each other cost their start again and again.
+    if (*pieces >= kPiecesPerThread * context.target->threads / 2) stage.cpu().parallel = 0;
+    return;
   }
 }
 

@@ -1,6 +1,8 @@
 // When the default schedule uses threads.
 #pragma once
 
+#include <optional>
+
 #include "search/space/repair.h"
 
 namespace tile_tune::search {
@@ -14,6 +16,10 @@ double least_cycles(const StageContext& context, int lanes);
 
 /// Whether several threads can be faster than one; `lanes`: of the stage's vectors.
 bool is_worth_threads(const StageContext& context, int lanes);
+
+/// Into how many pieces reduction loop r is cut for the threads, of a stage whose outputs are so many tiles; 1: one
+/// thread has it all. nullopt: it has too few divisors, or its outputs are tiles enough, or too many to be combined.
+std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r);
 
 /// Cuts a reduction of a stage whose outputs give the threads too few tiles: sums of everything, or over the rows of a
 /// tall matrix. The stage must be repaired.

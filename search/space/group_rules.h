@@ -57,7 +57,7 @@ GroupRules store_rules();
 std::vector<GroupRules> rules_on_gpu();
 
 inline const std::vector<GroupRules>& group_rules(codegen::Device device = codegen::Device::Cpu) {
-  static const std::vector<GroupRules> rules{place_rules(),     vector_rules(), tile_rules(),    thread_rules(),
+  static const std::vector<GroupRules> rules{place_rules(),     vector_rules(), tile_rules(),     thread_rules(),
                                              reduction_rules(), copy_rules(),   prefetch_rules(), store_rules()};
   static const std::vector<GroupRules> on_gpu = rules_on_gpu();
   return device == codegen::Device::Gpu ? on_gpu : rules;

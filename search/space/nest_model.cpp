@@ -175,7 +175,8 @@ int64_t NestModel::tile_in_registers(int vector_loop, int64_t lanes) const {
     if (!is_window && leaves_pages(operand, vector_loop)) return 0;
   for (int64_t pieces = (vectors + most - 1) / most; pieces <= 2; ++pieces) {
     const int64_t in_piece = (vectors + pieces - 1) / pieces;
-    const bool is_short = !is_window || static_cast<double>(in_piece) * reduction_length() <= costs::kMostUnrolledByDefault;
+    const bool is_short =
+        !is_window || static_cast<double>(in_piece) * reduction_length() <= costs::kMostUnrolledByDefault;
     if (is_short && in_piece * lanes <= extent(vector_loop)) return in_piece * lanes;
   }
   return 0;
@@ -186,7 +187,11 @@ int64_t NestModel::row_piece(int vector_loop, int64_t lanes) const {
   const bool in_cache = bytes_read() <= static_cast<double>(context.target->l3_bytes);
   if (moves_in_steps(vector_loop)) return lanes;
   int64_t piece = std::max(lanes, in_line * (in_cache ? 2 : 1));
-  while (piece > extent(vector_loop) && piece > lanes) piece /= 2;
+  // What is computed again at the row's end may cost a quarter, chosen: lines gain more.
+  const auto computed = [&](int64_t at_a_time) {
+    return (extent(vector_loop) + at_a_time - 1) / at_a_time * at_a_time;
+  };
+  while (piece > lanes && (piece > extent(vector_loop) || 4 * computed(piece) > 5 * computed(piece / 2))) piece /= 2;
   return piece;
 }
 

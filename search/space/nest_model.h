@@ -50,7 +50,7 @@ struct NestModel {
   /// Steps of the reduction go to another page though they have not walked through as much in a row.
   bool leaves_pages(const codegen::Operand& operand, int vector_loop) const;
   /// Rows whose sums fit the registers, or those of half a row do, need no home where neighbouring rows share pages,
-  /// nor do those of a window whose taps lie beside each other: 0 if there is none. (Maxima over 3 x 3 of 8 x 112 x 112
+  /// nor do those of so few terms that all are unrolled: 0 if there is none. (Maxima over 3 x 3 of 8 x 112 x 112
   /// x 64, the channels last, took 4.1 ms with a home and 2.8 so, sums of three rows of 32 0.32 and 0.14: 2026-11-27.)
   int64_t tile_in_registers(int vector_loop, int64_t lanes) const;
   /// As many as keep the threads busy where there are no other tiles, if they are long enough to be read as streams.
@@ -58,8 +58,8 @@ struct NestModel {
   /// Elements of a row that are summed up at a time, a multiple of the lanes: those of a line, of two where the last
   /// cache has all that is read. (With vectors of 256 bits, 120 x 8192 over its rows by a vector took 62 us a vector at
   /// a time, 34 with a line and 28 with two; 6144 x 6144 from memory 4.8 ms, 4.4 and 5.3 to 5.9: two Zen 4 cores,
-  /// 2026-11-27. Vectors that move in steps are shuffled, and go one by one: 1.4 ms for 8 x 64 x 112 x 112 and 3 x 3, 1.9
-  /// with two.)
+  /// 2026-11-27. Vectors that move in steps are shuffled, and go one by one: 1.4 ms for 8 x 64 x 112 x 112 and 3 x
+  /// 3, 1.9 with two.)
   int64_t row_piece(int vector_loop, int64_t lanes) const;
   /// The output row cut into equal pieces whose accumulators fill at most a quarter of the first cache.
   int64_t row_tile(int64_t extent, int64_t lanes) const;

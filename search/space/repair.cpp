@@ -87,9 +87,9 @@ int64_t scattered_elements(const StageContext& context, const NestSchedule& stag
   const int loop = stage.cpu().vector_loop, outputs = context.outputs();
   int64_t elements = 0;
   for (const auto& operand : context.loops.operands) {
-    const bool copied = std::any_of(stage.packings.begin(), stage.packings.end(),
-                                    [&](const codegen::Packing& one) { return one.operand == operand.number; });
-    if (loop < 0 || copied || !context.loops.is_walked(operand, loop)) continue;
+    if (loop < 0 || codegen::copy_read_by(context.loops, stage, operand.number) ||
+        !context.loops.is_walked(operand, loop))
+      continue;
     if (operand.affine && context.distance(operand, loop) <= 1) continue;
     int64_t here = 1;
     for (int l = 0; l < context.loops.loop_count(); ++l) {

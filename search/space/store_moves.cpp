@@ -12,8 +12,6 @@ namespace {
 
 using codegen::NestSchedule;
 
-constexpr int64_t kStreamedBytes = 16;  // what is stored at once (codegen/emit/runtime/stream.c)
-
 double bytes_of(const ir::Tensor& tensor) {
   return static_cast<double>(ir::element_count(tensor)) * static_cast<double>(dtype_size(tensor.type));
 }
@@ -48,8 +46,8 @@ bool writes_whole_lines(const StageContext& context, const NestSchedule& stage) 
   const int vector = stage.cpu().vector_loop;
   const auto size = static_cast<int64_t>(dtype_size(written(context).type));
   const auto pitch = [&](int p) {
-    return size * codegen::output_stride(*context.program, context.program->statements[context.statement],
-                                         context.loops, p);
+    return size *
+           codegen::output_stride(*context.program, context.program->statements[context.statement], context.loops, p);
   };
   const int64_t tile = stage.tiles[vector].back();
   if (tile * size < 2 * codegen::kLineBytes || context.loops.output[vector] % tile != 0) return false;
@@ -57,7 +55,7 @@ bool writes_whole_lines(const StageContext& context, const NestSchedule& stage) 
   bool begin_with_lines = true, follow = order.back() == vector;
   for (int p = 0; p < context.outputs(); ++p) {
     if (p == vector) continue;
-    if (pitch(p) % kStreamedBytes != 0) return false;
+    if (pitch(p) % codegen::kStreamedBytes != 0) return false;
     begin_with_lines &= pitch(p) % codegen::kLineBytes == 0;
     follow &= stage.tiles[p].back() == 1;
   }
@@ -68,7 +66,10 @@ bool writes_whole_lines(const StageContext& context, const NestSchedule& stage) 
 }  // namespace
 
 bool can_stream(const StageContext& context, const NestSchedule& stage) {
-  return codegen::has_streaming(*context.target) && !is_complex(written(context).type) &&
+  // What pieces of a sum leave, and what is spread over the target, is read again at once.
+  const auto& statement = context.program->statements[context.statement];
+  return codegen::has_streaming(*context.target) && !is_complex(written(context).type) && context.loops.direct &&
+         !stage.parallel_reduction && !codegen::updates_in_place(*context.program, statement) &&
          stage.cpu().vector_loop >= 0 && stage.cpu().vector_loop == context.contiguous_loop() &&
          bytes_of(written(context)) > static_cast<double>(context.target->l2_bytes);
 }
@@ -79,7 +80,7 @@ bool streams_by_default(const StageContext& context, const NestSchedule& stage) 
   if (!knows_caches || !can_stream(context, stage) || !writes_whole_lines(context, stage)) return false;
   double bytes = 0;
   for (const auto& tensor : context.program->tensors)
-    if (tensor.role != ir::Role::Temporary) bytes += bytes_of(tensor);
+    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output) bytes += bytes_of(tensor);
   return bytes > codegen::costs::kStreamedCaches * static_cast<double>(context.target->l3_bytes);
 }
 

@@ -48,8 +48,8 @@ int tile_tune_rt4_do_par_for(struct tile_tune_call* call, int (*task)(struct til
 int tile_tune_rt4_out_of_memory(void);
 
 /* What kernels call as tile_tune_stream and tile_tune_end_stream (codegen/lower/streaming.cpp): `bytes` from
- * `first` bytes behind `from` to `offset` bytes behind `to`, past the caches where the processor can. Other threads see them after
- * the end, which whoever takes part in a parallel loop comes to after its iterations. */
+ * `first` bytes behind `from` to `offset` bytes behind `to`, past the caches where the processor can. Other threads see
+ * them after the end, which whoever takes part in a parallel loop comes to after its iterations. */
 void tile_tune_rt4_stream(void* to, int64_t offset, const void* from, int64_t first, int64_t bytes);
 void tile_tune_rt4_end_stream(void);
 

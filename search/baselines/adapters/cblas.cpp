@@ -30,7 +30,8 @@ const char* const kFiles[] = {"libopenblas.so.0", "libopenblas.so"};
 
 using ComplexGemm = void (*)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
                              void*, int);
-using ComplexGemv = void (*)(int, int, int, int, const void*, const void*, int, const void*, int, const void*, void*, int);
+using ComplexGemv = void (*)(int, int, int, int, const void*, const void*, int, const void*, int, const void*, void*,
+                             int);
 
 struct Library {
   void (*sgemm)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);

@@ -110,16 +110,16 @@ TEST_CASE("convolutions with windows of one element, in steps, and along columns
     return sizes;
   };
   const std::vector<std::pair<const char*, ir::Sizes>> programs{
-       {"def f(float(N,C,H,W) I, float(F,C) K) -> (O) { O(n,f,y,x) +=! I(n,c,2*y,3*x) * K(f,c) where y in 0:4, x in 0:5 }",
-         with(image, filters)},
-        {"def f(float(N,C,H,W) I, float(F,C,L) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
-         with(with(image, filters), taps)},
-        {"def f(float(N,H,W,C) I, float(L,C,F) K) -> (O) { O(n,y,x,f) +=! I(n,y,2*x+l,c) * K(l,c,f) }",
-         with(with(image, filters), taps)},
-        {"def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+l) where l in 0:3 }", image},
-        {"def f(float(N,H,W,C) I) -> (O) { O(n,y,x,c) max=! I(n,y,2*x+l,c) where l in 0:3 }", image}};
-  for (const auto& [text, sizes] : programs)
-    CHECK(has(contest(tc(text, sizes)), "openmp"));
+      {"def f(float(N,C,H,W) I, float(F,C) K) -> (O) { O(n,f,y,x) +=! I(n,c,2*y,3*x) * K(f,c) where y in 0:4, x in 0:5 "
+       "}",
+       with(image, filters)},
+      {"def f(float(N,C,H,W) I, float(F,C,L) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
+       with(with(image, filters), taps)},
+      {"def f(float(N,H,W,C) I, float(L,C,F) K) -> (O) { O(n,y,x,f) +=! I(n,y,2*x+l,c) * K(l,c,f) }",
+       with(with(image, filters), taps)},
+      {"def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+l) where l in 0:3 }", image},
+      {"def f(float(N,H,W,C) I) -> (O) { O(n,y,x,c) max=! I(n,y,2*x+l,c) where l in 0:3 }", image}};
+  for (const auto& [text, sizes] : programs) CHECK(has(contest(tc(text, sizes)), "openmp"));
 }
 
 TEST_CASE("what passes over memory: pools, reductions, permutations, gathers, softmax") {

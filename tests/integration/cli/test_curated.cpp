@@ -18,7 +18,8 @@ Finished with_curated(const Sandbox& box, const std::string& file, const Words& 
 }
 
 std::string curated_rung(const Sandbox& box, const std::string& curated, const Words& more) {
-  const auto built = require(with_curated(box, curated, Words{"build"} + kShippedMatvec + Words{"-o", "out", "--json"} + more));
+  const auto built =
+      require(with_curated(box, curated, Words{"build"} + kShippedMatvec + Words{"-o", "out", "--json"} + more));
   return nlohmann::json::parse(built.out)["kernels"][0]["rung"];
 }
 
@@ -51,12 +52,16 @@ TEST_CASE("a search begins with the shipped schedule, a recheck times it and kee
   const Sandbox box;
   tune_into(box, "shipped.db");
   const auto best = nlohmann::json::parse(
-      require(box.run(Words{"explain"} + kShippedMatvec + Words{"--what", "schedule", "--json", "--db", "shipped.db"})).out);
-  const auto tuned = require(with_curated(
-      box, "shipped.db", Words{"tune"} + kShippedMatvec + Words{"--trials", "2", "--seed", "5", "--db", "own.db", "--json"}));
-  CHECK(nlohmann::json::parse(tuned.out)["outcomes"].is_object());
+      require(box.run(Words{"explain"} + kShippedMatvec + Words{"--what", "schedule", "--json", "--db", "shipped.db"}))
+          .out);
+  const auto plain = nlohmann::json::parse(
+      require(box.run(Words{"explain"} + kShippedMatvec + Words{"--what", "schedule", "--json", "--db", "none.db"}))
+          .out);
+  require(with_curated(box, "shipped.db",
+                       Words{"tune"} + kShippedMatvec + Words{"--trials", "2", "--seed", "5", "--db", "own.db"}));
   const auto trials = require(box.run({"db", "export", "--db", "own.db"})).out;
   CHECK(trials.find(best["schedule"].dump()) != std::string::npos);
+  if (best["schedule"] == plain["schedule"]) WARN("the default came out as the best: that it is tried proves nothing");
   const auto rechecked = curated_rung(box, "shipped.db", {"--db", "new.db", "--recheck"});
   // A kernel of a microsecond on a busy machine: it may come out no faster than the default.
   CHECK((rechecked == "rechecked" || rechecked == "default"));

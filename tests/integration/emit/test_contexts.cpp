@@ -77,8 +77,8 @@ TEST_CASE("cancelled and pinned callers leave the pool to others, and its thread
   const fs::path runtime = kSource / "codegen/emit/runtime";
   copy_sources({"pool.c"}, scratch.path);
   run({"cc", "-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-pthread", "-I" + runtime.string(),
-       "pool.c", (runtime / "parallel.c").string(), (runtime / "context.c").string(), (runtime / "memory.c").string(), (runtime / "stream.c").string(),
-       "-o", "pool"},
+       "pool.c", (runtime / "parallel.c").string(), (runtime / "context.c").string(), (runtime / "memory.c").string(),
+       (runtime / "stream.c").string(), "-o", "pool"},
       scratch.path);
   CHECK(run({"sh", "-c", "./pool || echo $?"}, scratch.path).empty());
 }
@@ -88,8 +88,8 @@ TEST_CASE("without POSIX threads a pool of the caller's is asked for as many tas
   const fs::path runtime = kSource / "codegen/emit/runtime";
   copy_sources({"serial.c"}, scratch.path);
   run({"cc", "-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-D_WIN32", "-I" + runtime.string(),
-       "serial.c", (runtime / "serial.c").string(), (runtime / "context.c").string(), (runtime / "memory.c").string(), (runtime / "stream.c").string(),
-       "-o", "serial"},
+       "serial.c", (runtime / "serial.c").string(), (runtime / "context.c").string(), (runtime / "memory.c").string(),
+       (runtime / "stream.c").string(), "-o", "serial"},
       scratch.path);
   CHECK(run({"sh", "-c", "./serial || echo $?"}, scratch.path).empty());
 }

@@ -6,7 +6,7 @@ fail() { echo "$*"; exit 1; }
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$1/bundle" "$place/made" >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
-[[ $(ls "$place/made" | xargs) == "bin include lib licenses" ]] || { ls "$place/made"; fail "something else is in it"; }
+[[ $(ls "$place/made" | xargs) == "bin include lib licenses share" ]] || { ls "$place/made"; fail "something else is in it"; }
 ! "$1/bundle" "$place/made" 2>"$place/log" || fail "an existing folder is taken"
 grep -q 'is there already' "$place/log" || fail "what is wrong is not said"
 mkdir -p "$place/root/proc" "$place/root/sys" "$place/root/tmp"

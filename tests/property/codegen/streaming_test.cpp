@@ -92,6 +92,35 @@ TEST_CASE("sums are stored past the caches when they are done", "[property]") {
   test::KernelCheck(program, 2).expect_right(schedule);
 }
 
+TEST_CASE("they are right with epilogues of another type, in place, in pieces of a sum and inside other nests",
+          "[property]") {
+  const std::pair<const char*, ir::Sizes> programs[] = {
+      {"def f(float(M,K) A, float(K,N) B) -> (C, O) { C(m,n) +=! A(m,k) * B(k,n)  O(m,n) = int8(fmin(fmax(C(m,n), "
+       "-100), "
+       "100)) }",
+       {{"M", 13}, {"N", 64}, {"K", 5}}},
+      {"def f(float(N) X) -> (Y) { Y(i) += 3 * X(i) }", {{"N", 133}}},
+      {"def f(float(M,N) A) -> (O) { O(n) +=! A(m,n) }", {{"M", 512}, {"N", 48}}},
+      {"def f(float(N,M) X) -> (O) { m(n) max=! X(n,k)  e(n,k) = exp(X(n,k) - m(n))  s(n) +=! e(n,k)  O(n,k) = e(n,k) "
+       "/ "
+       "s(n) }",
+       {{"N", 61}, {"M", 64}}}};
+  for (const auto& [text, sizes] : programs) {
+    CAPTURE(text);
+    const auto program = test::bound_program(text, sizes);
+    auto target = test::host(2);
+    target.l2_bytes = 4 << 10;
+    auto schedule = search::Space(program, target).default_schedule();
+    for (auto& stage : schedule.stages) {
+      auto* nest = stage.find_nest();
+      if (!nest) continue;
+      const auto loops = static_cast<int>(nest->tiles.size());
+      nest->cpu().streaming = nest->cpu().vector_loop >= 0 && nest->cpu().vector_loop < loops;
+    }
+    test::KernelCheck(program, target).expect_right(schedule);
+  }
+}
+
 TEST_CASE("results that are not stored in vectors, and other CPUs, are refused", "[property]") {
   const auto target = test::host(1);
   const auto program = test::bound_program("def f(float(M,N) A) -> (O) { O(m) +=! A(m,n) }", {{"M", 7}, {"N", 48}});
@@ -114,8 +143,8 @@ TEST_CASE("results that are not stored in vectors, and other CPUs, are refused",
 TEST_CASE("by default they leave the caches out where a call outgrows them and lines are written whole", "[property]") {
   CHECK(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}));
   CHECK(streams_by_default(kNegated, {{"M", 1281}, {"N", 4096}}));
-  CHECK_FALSE(streams_by_default(kNegated, {{"M", 1024}, {"N", 4096}}));  // 32 MiB, which the cache holds
-  CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4099}}));  // rows begin anywhere
+  CHECK_FALSE(streams_by_default(kNegated, {{"M", 1024}, {"N", 4096}}));   // 32 MiB, which the cache holds
+  CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4099}}));   // rows begin anywhere
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 1 << 20}, {"N", 16}}));  // a line at a time
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}, "arm-64-linux"));
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}, "x86-64-linux-avx2-fma", ""));

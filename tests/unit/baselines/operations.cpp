@@ -135,15 +135,16 @@ TEST_CASE("windows of one element that move in steps, and rows that no window sl
   REQUIRE(steps.windows.size() == 2);
   CHECK(steps.windows[0] == Window{7, 1, 4, 2, 1, 0, 0, 13, 1, 5});
   CHECK(steps.windows[1] == Window{13, 1, 5, 3, 1, 0, 0, 1, 1, 1});
-  const auto rows = only<Convolution>(
-      tc("def f(float(N,C,H,W) I, float(F,C,L) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
-         {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}, {"F", 9}, {"L", 7}}));
+  const auto rows =
+      only<Convolution>(tc("def f(float(N,C,H,W) I, float(F,C,L) K) -> (O) { O(n,f,y,x) +=! I(n,c,y,x+l) * K(f,c,l) }",
+                           {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}, {"F", 9}, {"L", 7}}));
   CHECK(rows.batch == Axis{2, 624, 0, 504});
   REQUIRE(rows.windows.size() == 2);
   CHECK(rows.windows[0] == Window{8, 1, 8, 1, 1, 0, 0, 13, 1, 7});
   CHECK(rows.windows[1] == Window{13, 7, 7, 1, 1, 0, 0, 1, 1, 1});
-  const auto pool = only<Pooling>(tc("def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+k) where k in 0:3 }",
-                                     {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}}));
+  const auto pool =
+      only<Pooling>(tc("def f(float(N,C,H,W) I) -> (O) { O(n,c,y,x) max=! I(n,c,y,2*x+k) where k in 0:3 }",
+                       {{"N", 2}, {"C", 6}, {"H", 8}, {"W", 13}}));
   CHECK(pool.batch.extent == 2);
   CHECK(pool.channels.extent == 6);
   REQUIRE(pool.windows.size() == 2);

@@ -40,7 +40,7 @@ class Curation(unittest.TestCase):
         checks = [session("c", "fast", "verify"), session("d", "slow", "verify"), trial("t3", "c", "s1", 1.2, 5),
                   trial("t4", "c", "s1", 1.0, 9), trial("t5", "d", "s2", 1.4), trial("t6", "b", "s2", 3.0, 99)]
         checked = curation.verdicts(self.records() + checks)
-        self.assertEqual(checked["fast", "s1"]["digest"], "t4")
+        self.assertEqual(checked["fast", "T", "s1"]["digest"], "t4")
         kept = curation.curated(self.records(), checked, 1.03)
         self.assertEqual(self.digests(kept), [None, "slow", "T", "L", "digest of b", "s2", "t2", "w2"])
 

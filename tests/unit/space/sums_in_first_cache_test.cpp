@@ -24,7 +24,8 @@ codegen::NestSchedule default_nest(const std::string& text, const ir::Sizes& siz
 }
 
 bool waits_in_cache(const codegen::NestSchedule& nest, int64_t sum) {
-  return nest.parallel_reduction && nest.reduction_block[0] <= 64 && nest.reduction_block[0] < sum && nest.packings.empty();
+  return nest.parallel_reduction && nest.reduction_block[0] <= 64 && nest.reduction_block[0] < sum &&
+         nest.packings.empty();
 }
 
 }  // namespace
