@@ -5,6 +5,7 @@
 
 #include "db/stack.h"
 #include "engine/recheck/recheck.h"
+#include "engine/records/curated.h"
 #include "engine/records/transfer.h"
 
 namespace tile_tune::engine {

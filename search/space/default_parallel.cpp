@@ -81,11 +81,11 @@ bool is_worth_threads(const StageContext& context, int lanes) {
 }
 
 std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r) {
-  const int threads = context.target->threads;
+  const int threads = context.target->threads, fewest_tiles = kPiecesPerThread * threads / 2;
   if (!is_worth_threads(context, lanes)) return 1;
   double outputs = 1;
   for (const int64_t extent : context.loops.output) outputs *= static_cast<double>(extent);
-  if (tiles >= kPiecesPerThread * threads / 2) return std::nullopt;
+  if (tiles >= fewest_tiles) return std::nullopt;
   const double work = elements(context.loops);
   for (const int pieces : piece_choices(context.loops.reduction[r]))
     // The results of all pieces are written and read once more: an eighth of the work at most.
