@@ -208,15 +208,16 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
 }
 
 Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule) {
-  for (size_t s = 0; s < schedule.stages.size(); ++s)
-    if (const auto* nest = schedule.stages[s].find_nest(); nest && nest->is_gpu() != (target.device == Device::Gpu))
+  for (size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto* nest = schedule.stages[s].find_nest();
+    if (!nest) continue;
+    if (nest->is_gpu() != (target.device == Device::Gpu))
       return invalid(static_cast<int>(s),
                      fmt::format("its loops are mapped to a {}, the target is a {}",
                                  name(nest->is_gpu() ? Device::Gpu : Device::Cpu), name(target.device)));
-  for (size_t s = 0; s < schedule.stages.size(); ++s)
-    if (const auto* nest = schedule.stages[s].find_nest();
-        nest && !nest->is_gpu() && nest->cpu().streaming && !has_streaming(target))
+    if (!nest->is_gpu() && nest->cpu().streaming && !has_streaming(target))
       return invalid(static_cast<int>(s), "only on x86-64 can results leave the caches out");
+  }
   TILE_TUNE_CHECK(check(program, schedule));
   if (target.device == Device::Gpu) TILE_TUNE_CHECK(check_device(device_limits(target), program, schedule));
   return target.deterministic ? check_order(program, schedule) : Result<void>();

@@ -72,10 +72,7 @@ struct Layout {
     return bytes;
   }
 
-  double bytes(const Operand& operand) const {
-    const auto& tensor = context.program->tensors[operand.tensor];
-    return static_cast<double>(ir::element_count(tensor)) * static_cast<double>(dtype_size(tensor.type));
-  }
+  double bytes(const Operand& operand) const { return tensor_bytes(context.program->tensors[operand.tensor]); }
 
   // A step along it stays on the line of an operand that is read by single elements.
   bool stays_on_line(int p) const {

@@ -82,9 +82,7 @@ void ask_ahead(const std::vector<StageContext>& stages, const SharedBlock& block
     const StageContext& context = stages[s];
     NestSchedule& stage = schedule.stages[s].nest();
     for (const auto& operand : context.loops.operands) {
-      const auto& tensor = context.program->tensors[operand.tensor];
-      const double bytes =
-          static_cast<double>(ir::element_count(tensor)) * static_cast<double>(dtype_size(tensor.type));
+      const double bytes = tensor_bytes(context.program->tensors[operand.tensor]);
       if (bytes <= static_cast<double>(context.target->l2_bytes) || asked.count(operand.tensor)) continue;
       for (int p = context.outputs() - 1; p >= 0; --p) {
         const Prefetch next{operand.number, p, static_cast<int>(extents[p])};

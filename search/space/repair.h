@@ -13,6 +13,11 @@
 
 namespace tile_tune::search {
 
+/// Bytes of all of a tensor's elements.
+inline double tensor_bytes(const ir::Tensor& tensor) {
+  return static_cast<double>(ir::element_count(tensor)) * static_cast<double>(dtype_size(tensor.type));
+}
+
 /// Everything the moves need to know about one statement.
 struct StageContext {
   const ir::Program* program = nullptr;

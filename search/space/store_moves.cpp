@@ -12,10 +12,6 @@ namespace {
 
 using codegen::NestSchedule;
 
-double bytes_of(const ir::Tensor& tensor) {
-  return static_cast<double>(ir::element_count(tensor)) * static_cast<double>(dtype_size(tensor.type));
-}
-
 const ir::Tensor& written(const StageContext& context) {
   return context.program->tensors[context.program->statements[context.statement].target];
 }
@@ -50,9 +46,10 @@ bool writes_whole_lines(const StageContext& context, const NestSchedule& stage) 
            codegen::output_stride(*context.program, context.program->statements[context.statement], context.loops, p);
   };
   const int64_t tile = stage.tiles[vector].back();
-  if (tile * size < 2 * codegen::kLineBytes || context.loops.output[vector] % tile != 0) return false;
   const auto& order = stage.order.back();
-  bool begin_with_lines = true, follow = order.back() == vector;
+  if (tile * size < 2 * codegen::kLineBytes || context.loops.output[vector] % tile != 0 || order.back() != vector)
+    return false;
+  bool begin_with_lines = true, follow = true;
   for (int p = 0; p < context.outputs(); ++p) {
     if (p == vector) continue;
     if (pitch(p) % codegen::kStreamedBytes != 0) return false;
@@ -60,7 +57,7 @@ bool writes_whole_lines(const StageContext& context, const NestSchedule& stage) 
     follow &= stage.tiles[p].back() == 1;
   }
   for (size_t i = 0; i + 2 < order.size(); ++i) follow &= pitch(order[i]) >= pitch(order[i + 1]);
-  return order.back() == vector && (begin_with_lines || follow);
+  return begin_with_lines || follow;
 }
 
 }  // namespace
@@ -71,7 +68,7 @@ bool can_stream(const StageContext& context, const NestSchedule& stage) {
   return codegen::has_streaming(*context.target) && !is_complex(written(context).type) && context.loops.direct &&
          !stage.parallel_reduction && !codegen::updates_in_place(*context.program, statement) &&
          stage.cpu().vector_loop >= 0 && stage.cpu().vector_loop == context.contiguous_loop() &&
-         bytes_of(written(context)) > static_cast<double>(context.target->l2_bytes);
+         tensor_bytes(written(context)) > static_cast<double>(context.target->l2_bytes);
 }
 
 bool streams_by_default(const StageContext& context, const NestSchedule& stage) {
@@ -80,7 +77,7 @@ bool streams_by_default(const StageContext& context, const NestSchedule& stage) 
   if (!knows_caches || !can_stream(context, stage) || !writes_whole_lines(context, stage)) return false;
   double bytes = 0;
   for (const auto& tensor : context.program->tensors)
-    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output) bytes += bytes_of(tensor);
+    if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output) bytes += tensor_bytes(tensor);
   return bytes > codegen::costs::kStreamedCaches * static_cast<double>(context.target->l3_bytes);
 }
 

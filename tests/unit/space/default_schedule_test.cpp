@@ -15,15 +15,7 @@ namespace {
 
 using codegen::NestSchedule;
 
-codegen::Target avx512() {
-  codegen::Target target;
-  target.vector_bytes = 64;
-  target.vector_registers = 32;
-  target.threads = 2;
-  target.l1_bytes = 32 << 10;
-  target.l2_bytes = 1 << 20;
-  return target;
-}
+codegen::Target avx512() { return two_threads(64, 32, 1 << 20); }
 
 NestSchedule chosen(const ir::Program& program) {
   const auto schedule = Space(program, avx512()).default_schedule();

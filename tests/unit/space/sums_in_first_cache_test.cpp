@@ -11,12 +11,7 @@ constexpr const char* kColumns = "def f(float(K,M) A, float(K,N) B) -> (C) { C(m
 constexpr const char* kRows = "def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }";
 
 codegen::NestSchedule default_nest(const std::string& text, const ir::Sizes& sizes, bool deterministic = false) {
-  codegen::Target target;
-  target.vector_bytes = 32;
-  target.vector_registers = 16;
-  target.threads = 2;
-  target.l1_bytes = 32 << 10;
-  target.l2_bytes = 512 << 10;
+  codegen::Target target = two_threads(32, 16, 512 << 10);
   target.l3_bytes = 16 << 20;
   target.deterministic = deterministic;
   const Space space(bound(text, sizes), target);
