@@ -6,6 +6,7 @@
 #include "codegen/lower/by_lanes.h"
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/code_passes.h"
+#include "codegen/lower/excluded_terms.h"
 #include "codegen/lower/float_ramps.h"
 #include "codegen/lower/folds.h"
 #include "codegen/lower/functions/rare.h"
@@ -93,6 +94,8 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     add(new FoldsTogether());
     // Results of a register tile that lie across it.
     add(new Transposes(target.vector_bytes));
+    // Terms outside the borders.
+    add(new ExcludedTerms());
   }
   if (on_gpu) add(new NothingAtomic());
   if (target.features.has(Feature::OpenCl)) {

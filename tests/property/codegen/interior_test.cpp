@@ -106,6 +106,20 @@ TEST_CASE("interiors have no guards", "[property]") {
   }
 }
 
+TEST_CASE("what a border excludes for all lanes is branched around") {
+  TensorIndex n, k, c, h, v, i, j;
+  const auto x = Placeholder(DType::F32, {1, 8, 28, 28}, "x"), w = Placeholder(DType::F32, {64, 8, 3, 3}, "w");
+  auto same = TensorOutput(1, 64, 28, 28);
+  same(n, k, h, v) += x(n, c, h + i - 1, v + j - 1) * w(k, c, i, j);
+  const auto program = program_of({x, w}, same);
+  const auto target = codegen::parse_target("x86-64-linux-avx-avx2-f16c-fma-sse41").value();
+  const auto text = codegen::lowered_loops(program, search::Space(program, target).default_schedule(), target).value();
+  CAPTURE(text);
+  CHECK(text.find("stage0_part[ramp(0, 1, 8)] = select(") == std::string::npos);
+  CHECK(text.find("select(x8(") == std::string::npos);
+  CHECK(text.find("if (") != std::string::npos);
+}
+
 TEST_CASE("a convolution padded in TC is the program that the eDSL makes of it") {
   TensorIndex n, k, c, h, v, i, j;
   const auto x = Placeholder(DType::F32, {2, 8, 13, 17}, "x"), w = Placeholder(DType::F32, {5, 8, 3, 3}, "w");
