@@ -218,6 +218,12 @@ inline constexpr double kOneBlockWork = 1e7;
 /// Bytes a cycle that one core draws from its second cache, the last cache and memory: 32, 16 and 8 are the orders of
 /// magnitude of AVX-512 servers since 2017 (two cores stream 48 GB/s at 3.7 GHz: 6.5 a core).
 inline constexpr double kFromL2 = 32, kFromL3 = 16, kFromMemory = 8;
+/// From where so many bytes stay.
+inline double bytes_a_cycle(const Target& target, double bytes) {
+  return bytes <= static_cast<double>(target.l2_bytes)   ? kFromL2
+         : bytes <= static_cast<double>(target.l3_bytes) ? kFromL3
+                                                         : kFromMemory;
+}
 /// Vector multiply-adds and vector loads: two of each on x86 since Haswell.
 inline constexpr double kOperations = 2, kLoads = 2;
 /// A spilled accumulator is loaded and stored around every operation on it.

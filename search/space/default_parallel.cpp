@@ -60,12 +60,8 @@ double cycles_of_operations(const StageContext& context, int lanes) {
 }
 
 double cycles_of_memory(const StageContext& context) {
-  const auto& target = *context.target;
   const double bytes = bytes_moved(context);
-  const double a_cycle = bytes <= static_cast<double>(target.l2_bytes)   ? costs::kFromL2
-                         : bytes <= static_cast<double>(target.l3_bytes) ? costs::kFromL3
-                                                                         : costs::kFromMemory;
-  return bytes / a_cycle;
+  return bytes / costs::bytes_a_cycle(*context.target, bytes);
 }
 
 }  // namespace
