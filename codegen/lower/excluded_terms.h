@@ -20,6 +20,8 @@ class ExcludedTerms : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::Store* op) override { return branched(op); }
   Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override { return branched(op); }
   Halide::Internal::Stmt visit(const Halide::Internal::Block* op) override { return branched(op); }
+  // What is stored atomically keeps its form.
+  Halide::Internal::Stmt visit(const Halide::Internal::Atomic* op) override { return op; }
 
   Halide::Internal::Stmt branched(const Halide::Internal::Stmt& stmt);
 };

@@ -17,8 +17,8 @@ using codegen::NestSchedule;
 
 codegen::Target avx512() { return two_threads(64, 32, 1 << 20); }
 
-NestSchedule chosen(const ir::Program& program) {
-  const auto schedule = Space(program, avx512()).default_schedule();
+NestSchedule chosen(const ir::Program& program, const codegen::Target& target = avx512()) {
+  const auto schedule = Space(program, target).default_schedule();
   REQUIRE(codegen::check(program, schedule).has_value());
   return schedule.stages.at(0).nest();
 }
@@ -177,6 +177,20 @@ TEST_CASE("rows and taps of a window that share sets of the first cache are not 
   };
   CHECK(tiles_of(64)[0] == 1);
   CHECK(tiles_of(64)[1] == 1);
+}
+
+TEST_CASE("rows from far away are read once rather than by every panel", "[unit]") {
+  // The weights are 176 KB, more than half of the second cache; images are 13 MB and 0.5.
+  const auto avx2 = two_threads(32, 16, 256 << 10);
+  const auto order = [&](int64_t images, int64_t height) {
+    return chosen(bound("def conv(float(N,C,X,Y) I, float(F,C,2,2) K) -> (O) { O(n,f,x,y) +=! I(n,c,2*x + kx,2*y + ky) "
+                        "* K(f,c,kx,ky) where kx in 0:2, ky in 0:2 }",
+                        {{"N", images}, {"C", 128}, {"F", 88}, {"X", 2 * height}, {"Y", 17}}),
+                  avx2)
+        .order.front();
+  };
+  CHECK(order(8, 96).back() == 1);
+  CHECK(order(1, 28).front() == 1);
 }
 
 TEST_CASE("tiles of collected results leave pieces for all threads", "[unit]") {
