@@ -30,17 +30,26 @@ void flatten(const Stmt& stmt, Names& names, std::vector<Step>& steps) {
   }
 }
 
-/// How often each name occurs, and whether memory is read.
-class Uses : public IRVisitor {
+/// How often each name occurs, also of buffers, and whether memory is read or floats are compared.
+class NameCounts : public IRVisitor {
  public:
   int of(const std::string& name) const { return counts_.count(name) ? counts_.at(name) : 0; }
-  bool loads = false;
+  bool loads = false, has_floats = false;
 
  private:
   using IRVisitor::visit;
-  void visit(const Variable* op) override { ++counts_[op->name]; }
+  void visit(const Variable* op) override {
+    ++counts_[op->name];
+    has_floats = has_floats || op->type.is_float();
+  }
   void visit(const Load* op) override {
+    ++counts_[op->name];
     loads = true;
+    has_floats = has_floats || op->type.is_float();
+    IRVisitor::visit(op);
+  }
+  void visit(const Store* op) override {
+    ++counts_[op->name];
     IRVisitor::visit(op);
   }
 
@@ -64,8 +73,7 @@ bool is_kept(const Store& store, const Names& names, Expr value) {
   for (auto name = names.rbegin(); name != names.rend(); ++name)
     if (const auto* variable = value.as<Variable>(); variable && variable->name == name->first) value = name->second;
   const auto* load = value.as<Load>();
-  return load && load->name == store.name && equal(load->index, store.index) &&
-         equal(load->predicate, store.predicate);
+  return load && load->name == store.name && equal(load->index, store.index) && equal(load->predicate, store.predicate);
 }
 
 /// A store that happens only under a condition.
@@ -76,12 +84,12 @@ struct Guarded {
 };
 
 /// `everywhere`: how often each name occurs in all steps.
-Guarded guarded(const Step& step, const Uses& everywhere) {
+Guarded guarded(const Step& step, const NameCounts& everywhere) {
   const auto* store = step.stmt.as<Store>();
   if (!store) return {};
   // What the value alone needs goes under the branch with it.
   Names before, own;
-  Uses here;
+  NameCounts here;
   store->value.accept(&here);
   for (auto name = step.names.rbegin(); name != step.names.rend(); ++name) {
     const bool is_own = here.of(name->first) == everywhere.of(name->first);
@@ -108,11 +116,14 @@ Guarded guarded(const Step& step, const Uses& everywhere) {
   }
   if (!condition.defined()) return {};
   condition = simplify(condition);
-  Uses of_condition;
+  // Borders are conditions on indices; what data decide, nothing foresees, and NaN has no opposite comparison.
+  NameCounts of_condition;
   condition.accept(&of_condition);
-  if (of_condition.loads) return {};
-  return {before, condition, Store::make(store->name, with(own, value), store->index, store->param, store->predicate,
-                                         store->alignment)};
+  for (const auto& [name, named] : before)
+    if (of_condition.of(name) > 0) named.accept(&of_condition);
+  if (of_condition.loads || of_condition.has_floats) return {};
+  return {before, condition,
+          Store::make(store->name, with(own, value), store->index, store->param, store->predicate, store->alignment)};
 }
 
 }  // namespace
@@ -121,7 +132,7 @@ Stmt ExcludedTerms::branched(const Stmt& stmt) {
   Names names;
   std::vector<Step> steps, result;
   flatten(stmt, names, steps);
-  Uses everywhere;
+  NameCounts everywhere;
   stmt.accept(&everywhere);
   Expr condition;  // of the last step, if that is a branch
   for (auto& step : steps) {

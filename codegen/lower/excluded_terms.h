@@ -13,7 +13,8 @@
 namespace tile_tune::codegen {
 
 /// A pass over lowered code: stores of select(condition, what lies there already, value), whose condition is one for
-/// all lanes, become conditional ones, neighbours with equal conditions under one branch.
+/// all lanes, become conditional ones, neighbours with equal conditions under one branch. Of complex elements the
+/// second part, which is computed before the first is stored, keeps its select.
 class ExcludedTerms : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;

@@ -1,6 +1,7 @@
 // One tile level, the register tile. Loops that every operand uses (batches, groups) are outermost. Of the others the
-// operand loaded by vectors is the panel, the rest are rows. If all panels of a batch fit half of the second cache,
-// rows run outside and the panels are packed once a batch; else panels run outside, packed one by one.
+// operand loaded by vectors is the panel, the rest are rows. If all panels of a batch fit half of the second cache, or
+// take less time to be read again than the rows, rows run outside and the panels are packed once a batch; else panels
+// run outside, packed one by one.
 #include "search/space/contraction_schedule.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
 #include "search/space/default_parallel.h"
+#include "search/space/nest_model.h"
 
 namespace tile_tune::search {
 namespace {
@@ -245,7 +247,6 @@ double copied_elements(const Layout& layout, bool of_panels) {
 // take longer than what is lost to threads without a panel and to copies of the rows, which are then made before. 8 x
 // 300 by 300 x 512 of bf16 took 26 us with all of them before, 11 so (two Zen 4 cores, 2026-11-27).
 bool shares_panels(const Layout& layout) {
-  constexpr double kClearly = 1.05;  // chosen: a panel's rows are read from further away
   const auto& context = layout.context;
   if (!is_worth_threads(context, layout.tile.lanes)) return false;
   int64_t panels = 1, batches = 1;
@@ -260,19 +261,30 @@ bool shares_panels(const Layout& layout) {
                rows_copied = copied_elements(layout, false) * costs::kTransposedMove;
   const double work = (layout.tile.cost - layout.tile.moves) / iterations_in_lane(context);
   const double rounds = std::ceil(static_cast<double>(panels) / threads) / static_cast<double>(panels);
-  return kClearly * (rows_copied + (panels_copied + work) * rounds) < panels_copied + (rows_copied + work) / threads;
+  // What is not counted: all rows come to every thread, from beyond the second cache where they are many, and results
+  // are stored in pieces of rows, which shows where sums are short. 128 x 32 by (256 x 32)^T took 19.7 us where both
+  // were held against it, 13.2 so, a contraction with sums of 5 terms 0.47 ms and 1.18 (AVX2 on two Zen 4 cores,
+  // 2026-11-27).
+  constexpr double kClearly = 1.05, kSlightly = 1.02;  // chosen
+  constexpr double kLongSum = 16;                      // between 10 terms that lost and 24 that won
+  const bool loses = layout.bytes_of_batch(false) > static_cast<double>(context.target->l2_bytes) / 2 ||
+                     NestModel{context}.reduction_length() < kLongSum;
+  return (loses ? kClearly : kSlightly) * (rows_copied + (panels_copied + work) * rounds) <
+         panels_copied + (rows_copied + work) / threads;
 }
 
 // All panels of a batch stay in half of the second cache, or are read again for every tile of rows in less time than
-// all rows for every panel: 8 x 128 channels of 193 x 17 in steps of 2, in panels of 180 KB, took 7.1 ms with the rows,
-// 14 MB, read again by each of 11 panels, 5.0 so (AVX2 on two Zen 4 cores, 2026-11-27).
+// all rows, from memory, for every panel: 8 x 128 channels of 193 x 17 in steps of 2, in panels of 180 KB, took 7.1 ms
+// with the rows, 14 MB, read again by each of 11 panels, 5.0 so (AVX2 on two Zen 4 cores, 2026-11-27).
 bool runs_rows_outside(const Layout& layout) {
   const auto& target = *layout.context.target;
   const double panels = layout.bytes_of_batch(true), rows = layout.bytes_of_batch(false);
+  if (panels <= static_cast<double>(target.l2_bytes) / 2) return true;
+  const int64_t row_tiles = layout.trips_of(Layout::Kind::Row);
+  if (rows <= static_cast<double>(target.l3_bytes) || row_tiles == 1) return false;
   const auto time = [&](double bytes) { return bytes / costs::bytes_a_cycle(target, bytes); };
-  return panels <= static_cast<double>(target.l2_bytes) / 2 ||
-         time(rows) + static_cast<double>(layout.trips_of(Layout::Kind::Row)) * time(panels) <
-             time(panels) + static_cast<double>(layout.trips_of(Layout::Kind::Panel)) * time(rows);
+  return time(rows) + static_cast<double>(row_tiles) * time(panels) <
+         time(panels) + static_cast<double>(layout.trips_of(Layout::Kind::Panel)) * time(rows);
 }
 
 // The output loop for whose register tile a constant operand is stored: the vector loop, else that of the most rows.

@@ -180,17 +180,18 @@ TEST_CASE("rows and taps of a window that share sets of the first cache are not 
 }
 
 TEST_CASE("rows from far away are read once rather than by every panel", "[unit]") {
-  // The weights are 176 KB, more than half of the second cache; images are 13 MB and 0.5.
+  // The weights are 176 KB, more than half of the second cache; images are 13 MB and 0.5, beside a last cache of 8.
   const auto avx2 = two_threads(32, 16, 256 << 10);
-  const auto order = [&](int64_t images, int64_t height) {
+  const auto outermost = [&](int64_t images, int64_t height) {
     return chosen(bound("def conv(float(N,C,X,Y) I, float(F,C,2,2) K) -> (O) { O(n,f,x,y) +=! I(n,c,2*x + kx,2*y + ky) "
                         "* K(f,c,kx,ky) where kx in 0:2, ky in 0:2 }",
                         {{"N", images}, {"C", 128}, {"F", 88}, {"X", 2 * height}, {"Y", 17}}),
                   avx2)
-        .order.front();
+        .order.front()
+        .front();
   };
-  CHECK(order(8, 96).back() == 1);
-  CHECK(order(1, 28).front() == 1);
+  CHECK(outermost(8, 96) == 0);
+  CHECK(outermost(1, 28) == 1);
 }
 
 TEST_CASE("tiles of collected results leave pieces for all threads", "[unit]") {
@@ -384,6 +385,14 @@ TEST_CASE("panels are shared out where one thread would copy them for long", "[u
   REQUIRE(few_rows.packings.size() == 1);
   CHECK(few_rows.packings[0].depth == 1);
   CHECK(stage_of(4000, 64, 300).order[0].front() == 0);  // one panel
+
+  // Hardly shorter to copy, where rows stay near and sums are long.
+  const auto product = [](int64_t k) {
+    return chosen(matmul(128, 256, k, "def f(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }"),
+                  two_threads(32, 16, 256 << 10));
+  };
+  CHECK(product(32).order[0].front() == 1);
+  CHECK(product(8).order[0].front() == 0);
 }
 
 TEST_CASE("narrow numbers by a few columns are summed in lanes along the sum", "[unit]") {
