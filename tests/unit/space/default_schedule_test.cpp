@@ -413,6 +413,23 @@ TEST_CASE("narrow numbers by a few columns are summed in lanes along the sum", "
   }
 }
 
+TEST_CASE("results that no cache holds stay in blocks, whose operands are read again from further away", "[unit]") {
+  // A head's keys and values are half of the second cache, a row beside them more; scores are 33 MB or 2.
+  const std::string attention =
+      "def f(float(H,I,D) Q, float(H,J,D) K, float(H,J,D) V) -> (O) {"
+      " S(h,i,j) +=! Q(h,i,d) * K(h,j,d)  m(h,i) max=! S(h,i,j)  E(h,i,j) = exp(S(h,i,j) - m(h,i))"
+      " z(h,i) +=! E(h,i,j)  P(h,i,j) = E(h,i,j) / z(h,i)  O(h,i,d) +=! P(h,i,j) * V(h,j,d) }";
+  const auto joined = [&](int64_t heads) {
+    const auto program = bound(attention, {{"H", heads}, {"I", 512}, {"J", 512}, {"D", 64}});
+    const auto schedule = Space(program, two_threads(32, 16, 256 << 10)).default_schedule();
+    REQUIRE(codegen::check(program, schedule).has_value());
+    return std::count_if(schedule.stages.begin(), schedule.stages.end(),
+                         [](const auto& stage) { return stage.compute_at() && stage.compute_at()->statement == 5; });
+  };
+  CHECK(joined(32) == 5);
+  CHECK(joined(2) == 0);
+}
+
 TEST_CASE("layers for a batch of one block are computed once, each with its own loops", "[unit]") {
   const auto program = bound(
       "def f(float(B,M) I, float(M,N) V, float(P,N) W) -> (O) {"
