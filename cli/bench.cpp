@@ -67,9 +67,11 @@ Result<std::string> libraries_folder(const BenchArguments& arguments) {
     return folder.string();
   }
   for (const auto baseline : search::kBaselines) {
-    const auto& [name, library, is_packed, is_fetched] = search::kind_of(baseline);
-    if (is_fetched && std::find(arguments.against.begin(), arguments.against.end(), name) != arguments.against.end())
-      return fail(ErrorClass::Program, "no-libraries", fmt::format("{} is one of the libraries of --libraries", name),
+    const search::BaselineKind& kind = search::kind_of(baseline);
+    const auto& names = arguments.against;
+    if (kind.is_fetched && std::find(names.begin(), names.end(), kind.name) != names.end())
+      return fail(ErrorClass::Program, "no-libraries",
+                  fmt::format("{} is one of the libraries of --libraries", kind.name),
                   "scripts/libraries fetches them into a folder");
   }
   return "";

@@ -99,7 +99,8 @@ def render(data, plots, searches=None):
     parts.append("## Two threads, by group\n\n" + markdown.verdict_table(verdicts))
     parts.append("Below the bar of each:\n\n" + markdown.shortfalls(verdicts))
     for title, runs in others.items():
-        has_tuned = all(judge.ratio_in(run, "tuned_over_best") for one in runs.values() for run in one)
+        compared = [run for one in runs.values() for run in one if judge.ratio_in(run, "default_over_best")]
+        has_tuned = all(judge.ratio_in(run, "tuned_over_best") for run in compared)
         verdicts = judge.judge(data["suite"], runs, judge.rows_of_another_way(has_tuned), last_cache(data))
         parts.append(f"## {title}, by group\n\n{'Tuned' if has_tuned else 'Default'} schedules.\n\n" +
                      markdown.verdict_table(verdicts))

@@ -83,8 +83,8 @@ const BaselineKind& kind_of(Baseline baseline) {
       {"onednn-packed", Library::OneDnn, true},
       {"onednn-gomp", Library::OneDnn, false, true},
       {"onednn-gomp-packed", Library::OneDnn, true, true},
-      {"onednn-sycl", Library::OneDnn, false, true},
-      {"onednn-sycl-packed", Library::OneDnn, true, true},
+      {"onednn-sycl", Library::OneDnn, false, true, true},
+      {"onednn-sycl-packed", Library::OneDnn, true, true, true},
       {"openblas", Library::Blas},
       {"scipy-openblas", Library::Blas, false, true},
       {"mkl", Library::Blas, false, true},
@@ -98,6 +98,7 @@ const BaselineKind& kind_of(Baseline baseline) {
 std::optional<BaselineSource> baseline_source(Baseline baseline, const ir::Program& program,
                                               const std::set<int>& constants, int threads, const std::string& fetched) {
   if (kind_of(baseline).is_fetched && fetched.empty()) return std::nullopt;
+  if (threads == 1 && kind_of(baseline).has_one_thread_more) return std::nullopt;
   Text text;
   bool has_call = baseline == Baseline::OpenMp;
   const std::set<int> packed = kind_of(baseline).is_packed ? constants : std::set<int>{};

@@ -216,6 +216,8 @@ TEST_CASE("fetched libraries take part where their folder is known, each with an
     CHECK_FALSE(baseline_source(baseline, product, {1}, 2, "").has_value());
     const auto source = baseline_source(baseline, product, {1}, 2, "/some/where");
     REQUIRE(source.has_value());
+    CHECK(baseline_source(baseline, product, {1}, 1, "/some/where").has_value() !=
+          kind_of(baseline).has_one_thread_more);
     std::string flags;
     for (const auto& flag : source->flags) flags += flag;
     for (const auto& adapter : source->adapters)
