@@ -10,26 +10,6 @@ namespace {
 
 using Halide::Expr;
 using namespace Halide::Internal;
-using Names = std::vector<std::pair<std::string, Expr>>;
-
-/// One statement after another, each with what is named before it and holds from there on.
-struct Step {
-  Names names;
-  Stmt stmt;
-};
-
-void flatten(const Stmt& stmt, Names& names, std::vector<Step>& steps) {
-  if (const auto* block = stmt.as<Block>()) {
-    flatten(block->first, names, steps);
-    flatten(block->rest, names, steps);
-  } else if (const auto* let = stmt.as<LetStmt>()) {
-    names.emplace_back(let->name, let->value);
-    flatten(let->body, names, steps);
-  } else {
-    steps.push_back({std::exchange(names, {}), stmt});
-  }
-}
-
 /// How often each name occurs, also of buffers, and whether memory is read or floats are compared.
 class NameCounts : public IRVisitor {
  public:
@@ -63,44 +43,43 @@ Expr one_for_all(const Expr& condition) {
   return one.type().is_scalar() ? one : Expr();
 }
 
-Expr with(const Names& names, Expr value) {
-  for (auto name = names.rbegin(); name != names.rend(); ++name) value = Let::make(name->first, name->second, value);
+Expr with(const std::vector<CodeLine>& names, Expr value) {
+  for (auto line = names.rbegin(); line != names.rend(); ++line) value = Let::make(line->name, line->value, value);
   return value;
 }
 
 /// Whether a value is what lies where a store goes.
-bool is_kept(const Store& store, const Names& names, Expr value) {
-  for (auto name = names.rbegin(); name != names.rend(); ++name)
-    if (const auto* variable = value.as<Variable>(); variable && variable->name == name->first) value = name->second;
+bool is_kept(const Store& store, const std::vector<CodeLine>& names, Expr value) {
+  for (auto line = names.rbegin(); line != names.rend(); ++line)
+    if (const auto* variable = value.as<Variable>(); variable && variable->name == line->name) value = line->value;
   const auto* load = value.as<Load>();
   return load && load->name == store.name && equal(load->index, store.index) && equal(load->predicate, store.predicate);
 }
 
 /// A store that happens only under a condition.
 struct Guarded {
-  Names before;
+  std::vector<CodeLine> before;
   Expr condition;  // none: it always happens
   Stmt store;      // with what is named for it alone
 };
 
-/// `everywhere`: how often each name occurs in all steps.
-Guarded guarded(const Step& step, const NameCounts& everywhere) {
-  const auto* store = step.stmt.as<Store>();
+/// `names`: what is named just before the statement; `everywhere`: how often each name occurs in all lines.
+Guarded guarded(std::vector<CodeLine> names, const Stmt& stmt, const NameCounts& everywhere) {
+  const auto* store = stmt.as<Store>();
   if (!store) return {};
   // What the value alone needs goes under the branch with it.
-  Names before, own;
+  std::vector<CodeLine> before, own;
   NameCounts here;
   store->value.accept(&here);
-  for (auto name = step.names.rbegin(); name != step.names.rend(); ++name) {
-    const bool is_own = here.of(name->first) == everywhere.of(name->first);
-    if (is_own) name->second.accept(&here);
-    (is_own ? own : before).insert((is_own ? own : before).begin(), *name);
+  for (auto line = names.rbegin(); line != names.rend(); ++line) {
+    const bool is_own = here.of(line->name) == everywhere.of(line->name);
+    if (is_own) line->value.accept(&here);
+    (is_own ? own : before).insert((is_own ? own : before).begin(), *line);
   }
-  Names names = step.names;
   Expr condition, value = store->value;
   while (true) {
     if (const auto* let = value.as<Let>()) {
-      names.emplace_back(let->name, let->value);
+      names.push_back({let->name, let->value, {}});
       own.push_back(names.back());
       value = let->body;
       continue;
@@ -119,8 +98,8 @@ Guarded guarded(const Step& step, const NameCounts& everywhere) {
   // Borders are conditions on indices; what data decide, nothing foresees, and NaN has no opposite comparison.
   NameCounts of_condition;
   condition.accept(&of_condition);
-  for (const auto& [name, named] : before)
-    if (of_condition.of(name) > 0) named.accept(&of_condition);
+  for (const auto& line : before)
+    if (of_condition.of(line.name) > 0) line.value.accept(&of_condition);
   if (of_condition.loads || of_condition.has_floats) return {};
   return {before, condition,
           Store::make(store->name, with(own, value), store->index, store->param, store->predicate, store->alignment)};
@@ -128,33 +107,33 @@ Guarded guarded(const Step& step, const NameCounts& everywhere) {
 
 }  // namespace
 
-Stmt ExcludedTerms::branched(const Stmt& stmt) {
-  Names names;
-  std::vector<Step> steps, result;
-  flatten(stmt, names, steps);
+Stmt ExcludedTerms::branched(const std::vector<CodeLine>& lines, const Stmt& whole) {
   NameCounts everywhere;
-  stmt.accept(&everywhere);
-  Expr condition;  // of the last step, if that is a branch
-  for (auto& step : steps) {
-    const auto [before, under, store] = guarded(step, everywhere);
-    if (!under.defined()) {
-      condition = {};
-      result.push_back({std::move(step.names), step.stmt.as<Store>() ? step.stmt : mutate(step.stmt)});
-    } else if (before.empty() && condition.defined() && equal(condition, under)) {
-      const auto* branch = result.back().stmt.as<IfThenElse>();
-      result.back().stmt = IfThenElse::make(condition, Block::make(branch->then_case, store));
-    } else {
-      condition = under;
-      result.push_back({before, IfThenElse::make(condition, store)});
+  whole.accept(&everywhere);
+  std::vector<CodeLine> names, result;
+  Expr condition;  // of the last line, if that is a branch
+  for (const auto& line : lines) {
+    if (line.is_let()) {
+      names.push_back(line);
+      continue;
     }
+    const Stmt& stmt = line.statement;
+    const auto [before, under, store] = guarded(names, stmt, everywhere);
+    const bool joins = before.empty() && condition.defined() && under.defined() && equal(condition, under);
+    condition = under;
+    if (joins) {
+      const auto* branch = result.back().statement.as<IfThenElse>();
+      result.back().statement = IfThenElse::make(condition, Block::make(branch->then_case, store));
+    } else if (under.defined()) {
+      result.insert(result.end(), before.begin(), before.end());
+      result.push_back({"", {}, IfThenElse::make(condition, store)});
+    } else {
+      result.insert(result.end(), names.begin(), names.end());
+      result.push_back({"", {}, stmt.as<Store>() ? stmt : mutate(stmt)});
+    }
+    names.clear();
   }
-  Stmt all;
-  for (auto step = result.rbegin(); step != result.rend(); ++step) {
-    all = all.defined() ? Block::make(step->stmt, all) : step->stmt;
-    for (auto name = step->names.rbegin(); name != step->names.rend(); ++name)
-      all = LetStmt::make(name->first, name->second, all);
-  }
-  return all;
+  return as_statement(result);
 }
 
 }  // namespace tile_tune::codegen

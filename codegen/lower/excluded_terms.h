@@ -8,7 +8,10 @@
 // borders 1.17 times as long, by geometric mean (Zen 4 with AVX2, 2026-11-27; with AVX-512 1.03 times).
 #pragma once
 
+#include <vector>
+
 #include "Halide.h"
+#include "codegen/lower/code_lines.h"
 
 namespace tile_tune::codegen {
 
@@ -18,13 +21,18 @@ namespace tile_tune::codegen {
 class ExcludedTerms : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;
-  Halide::Internal::Stmt visit(const Halide::Internal::Store* op) override { return branched(op); }
-  Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override { return branched(op); }
-  Halide::Internal::Stmt visit(const Halide::Internal::Block* op) override { return branched(op); }
+  Halide::Internal::Stmt visit(const Halide::Internal::Store* op) override { return in_lines(op); }
+  Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override { return in_lines(op); }
+  Halide::Internal::Stmt visit(const Halide::Internal::Block* op) override { return in_lines(op); }
   // What is stored atomically keeps its form.
   Halide::Internal::Stmt visit(const Halide::Internal::Atomic* op) override { return op; }
 
-  Halide::Internal::Stmt branched(const Halide::Internal::Stmt& stmt);
+  template <typename Node>
+  Halide::Internal::Stmt in_lines(const Node* op) {
+    std::vector<CodeLine> lines;
+    return flatten(op, lines) ? branched(lines, op) : IRMutator::visit(op);
+  }
+  Halide::Internal::Stmt branched(const std::vector<CodeLine>& lines, const Halide::Internal::Stmt& whole);
 };
 
 }  // namespace tile_tune::codegen

@@ -249,11 +249,8 @@ double copied_elements(const Layout& layout, bool of_panels) {
 bool shares_panels(const Layout& layout) {
   const auto& context = layout.context;
   if (!is_worth_threads(context, layout.tile.lanes)) return false;
-  int64_t panels = 1, batches = 1;
-  for (int p = 0; p < layout.outputs(); ++p) {
-    if (layout.kind(p) != Layout::Kind::Row) panels *= layout.trips(p);
-    if (layout.kind(p) == Layout::Kind::Batch) batches *= layout.trips(p);
-  }
+  const int64_t batches = layout.trips_of(Layout::Kind::Batch);
+  const int64_t panels = batches * layout.trips_of(Layout::Kind::Panel);
   // With batches for all, each thread copies its own in any case.
   if (panels < context.target->threads || batches >= kPiecesPerThread * context.target->threads) return false;
   const auto threads = static_cast<double>(context.target->threads);

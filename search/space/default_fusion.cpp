@@ -204,7 +204,7 @@ struct Planner {
       if (extents_along(owner, host, {p})) common.push_back(p);
     if (common.empty()) return;
     const auto extents = extents_along(owner, host, common);
-    const double results = product(stages[owner].loops.output) * element_bytes(program.statements[owner].target);
+    const double results = bytes_of_results(owner);
     if (!extents || !operands_stay_in_cache(owner, *extents, results)) return;
     std::vector<int64_t> of_host = stages[host].loops.output;
     for (const int p : common) of_host[p] = 1;
@@ -216,6 +216,10 @@ struct Planner {
   }
 
   double element_bytes(int tensor) const { return static_cast<double>(dtype_size(program.tensors[tensor].type)); }
+
+  double bytes_of_results(int s) const {
+    return product(stages[s].loops.output) * element_bytes(program.statements[s].target);
+  }
 
   // Bytes of all results kept for one block of the host's nest.
   double bytes_kept(const Schedule& blocked, int host) const {
@@ -332,7 +336,7 @@ struct Planner {
     double in_blocks = 0, apart = 0, bytes = 0;
     for (int s = 0; s < count(); ++s) {
       if (!schedule.stages[s].find_nest() || !runs_in_nest(schedule, s, host)) continue;
-      if (s != host) bytes += product(stages[s].loops.output) * element_bytes(program.statements[s].target);
+      if (s != host) bytes += bytes_of_results(s);
       if (stages[s].reductions() == 0) continue;
       StageContext part = stages[s];
       part.loops.output = extents_in_block(fusion, schedule, s, host);
