@@ -113,9 +113,17 @@ const DeviceLimits& device_limits_of_capability(int capability) {
   return capability >= 75 ? kTuring : kVolta;
 }
 
-const DeviceLimits& device_limits(const Target& target) {
-  if (const auto capability = cuda_capability(target)) return device_limits_of_capability(*capability);
-  return target.features.has(Feature::Cuda) ? kVolta : kOpenCl;
+DeviceLimits device_limits(const Target& target) {
+  if (!target.features.has(Feature::Cuda)) return kOpenCl;
+  const FoundDevice& found = target.found;
+  DeviceLimits limits =
+      device_limits_of_capability(std::max(found.capability, cuda_capability(target).value_or(kLeastCapability)));
+  if (found.multiprocessors > 0) limits.multiprocessors = found.multiprocessors;
+  if (found.block_shared_bytes > 0) limits.shared_most = found.block_shared_bytes;
+  if (found.multiprocessor_shared_bytes > 0) limits.shared = found.multiprocessor_shared_bytes;
+  if (found.multiprocessor_threads > 0) limits.threads = found.multiprocessor_threads;
+  if (found.capability > 0) limits.l2_bytes = target.l3_bytes;
+  return limits;
 }
 
 int resident_blocks(const DeviceLimits& limits, const BlockNeeds& needs) {

@@ -42,9 +42,9 @@ struct DeviceLimits {
   double bytes_per_cycle = 588;  // of its memory, per cycle of a multiprocessor
 };
 
-/// Of the newest compute capability that the target names, 7.0 if it names none; of OpenCL devices what is safe for
-/// most. The target's device must be a GPU.
-const DeviceLimits& device_limits(const Target& target);
+/// Of the CUDA device that was found; else of the newest compute capability that the target names, 7.0 if it names
+/// none; of OpenCL devices what is safe for most. The target's device must be a GPU.
+DeviceLimits device_limits(const Target& target);
 
 /// The compute capabilities of CUDA that a target can name, 70 for 7.0, the newest first.
 inline constexpr std::pair<Feature, int> kCudaCapabilities[] = {

@@ -97,7 +97,7 @@ Result<void> check_runs_here(const Target& target) {
     if (architecture_of(feature) == Architecture::X86 && !here.features.has(feature))
       return fail(ErrorClass::Target, "target-unavailable",
                   fmt::format("this CPU lacks {}, which target {} needs", name(feature), target.text()));
-  if (target.device == Device::Gpu && target.device_number < 0)
+  if (target.device == Device::Gpu && target.found.number < 0)
     return fail(ErrorClass::Target, "target-unavailable",
                 fmt::format("target {} is compiled for, not run: it names no device of this machine", target.text()),
                 "host-opencl and host-cuda do, --device N tells one of several");

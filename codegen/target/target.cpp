@@ -210,6 +210,24 @@ Target host_part(Target target) {
   return target;
 }
 
+nlohmann::json to_json(const FoundDevice& device) {
+  return {{"number", device.number},
+          {"capability", device.capability},
+          {"multiprocessors", device.multiprocessors},
+          {"block_shared_bytes", device.block_shared_bytes},
+          {"multiprocessor_shared_bytes", device.multiprocessor_shared_bytes},
+          {"multiprocessor_threads", device.multiprocessor_threads}};
+}
+
+FoundDevice found_device_from_json(const nlohmann::json& json) {
+  return {json.at("number"),
+          json.at("capability"),
+          json.at("multiprocessors"),
+          json.at("block_shared_bytes"),
+          json.at("multiprocessor_shared_bytes"),
+          json.at("multiprocessor_threads")};
+}
+
 nlohmann::json to_json(const Target& target) {
   return {{"halide", target.text()},
           {"cpu_model", target.cpu_model},

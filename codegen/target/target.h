@@ -56,6 +56,18 @@ enum class Processor : uint8_t {
   ZnVer5
 };
 
+/// What a GPU of this machine says of itself; 0: it does not say.
+struct FoundDevice {
+  int number = -1;     // which of its kind runs kernels; -1: none was found
+  int capability = 0;  // CUDA's, 90 for 9.0: it may be newer than any that kernels are made for
+  int multiprocessors = 0;
+  int64_t block_shared_bytes = 0;  // the most that a block may have
+  int64_t multiprocessor_shared_bytes = 0, multiprocessor_threads = 0;
+  bool operator==(const FoundDevice&) const = default;
+};
+nlohmann::json to_json(const FoundDevice& device);
+FoundDevice found_device_from_json(const nlohmann::json& json);  // throws nlohmann's errors
+
 /// For a target that the user named, cpu_model is empty and caches are conservative defaults (decision 16).
 struct Target {
   Platform platform;
@@ -70,7 +82,7 @@ struct Target {
   int vector_registers = 16;                                              // 16 (SSE, AVX2) or 32 (AVX-512, NEON)
   int threads = 1;                                                        // threads a kernel may use
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10, l3_bytes = 8 << 20;  // data caches: L1, L2 per core; L3 shared
-  int device_number = -1;  // which of this machine's GPUs runs kernels, once one was found: in no key or file
+  FoundDevice found;  // what runs kernels for a GPU here: in no key or file
   bool operator==(const Target&) const = default;
 
   /// What is compiled for, the first six fields: "x86-64-linux-avx-avx2-strict_float". One text for each.

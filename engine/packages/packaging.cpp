@@ -54,7 +54,7 @@ nlohmann::json to_json(const std::vector<codegen::Kernel>& kernels, const codege
           {"name", options.name},
           {"directory", options.directory.string()},
           {"target", codegen::to_json(options.target)},
-          {"device_number", options.target.device_number},
+          {"found_device", codegen::to_json(options.target.found)},
           {"tool_version", options.tool_version},
           {"checked", options.checked},
           {"files", options.expected}};
@@ -126,7 +126,7 @@ Result<std::vector<fs::path>> answer(const std::string& text, const codegen::Bac
   try {
     const auto json = nlohmann::json::parse(text);
     TILE_TUNE_TRY(package, package_from_json(json, json.at("directory").get<std::string>()));
-    json.at("device_number").get_to(package.options.target.device_number);
+    package.options.target.found = codegen::found_device_from_json(json.at("found_device"));
     for (auto& kernel : package.kernels)
       if (package.options.checked) TILE_TUNE_CHECK(add_index_checks(kernel, package.options.target));
     TILE_TUNE_TRY(scratch, search::SessionDirectory::create());

@@ -1,12 +1,17 @@
-"""What PyTorch, by NVIDIA's libraries, takes for a workload of a suite on a GPU: JSON like that of an entry of bench.
+"""What PyTorch, by NVIDIA's libraries, takes for workloads of suites on a GPU: JSON like that of an entry of bench.
 
-As its own script on machines that have PyTorch: torch_on_device SUITE NAME DEVICE. TF32 is off. The time is the
-device's, of calls in a row, in samples of about a millisecond; outputs are new memory each time, from PyTorch's pool.
+As its own script on machines that have PyTorch: torch_on_device SUITES FOLDER DEVICE SECONDS, with lines of SUITE NAME
+on standard input; each finding is FOLDER/NAME.json as soon as it is there. Nothing is begun after so many seconds, and
+then the exit code is 1. TF32 is off. The time is the device's, of calls in a row, in samples of about a millisecond,
+where it can be by a graph that holds them: what Python takes to hand over a short one is none of the libraries' time.
+Outputs are new memory each time, from PyTorch's pool.
 """
 
 import json
+import pathlib
 import statistics
 import sys
+import time
 
 from benchmark import operators
 
@@ -40,6 +45,19 @@ def _milliseconds(torch, call, calls):
     return begin.elapsed_time(end)
 
 
+def _captured(torch, call, calls):
+    """A graph's replay that makes so many calls, or None where one of them cannot be captured."""
+    graph = torch.cuda.CUDAGraph()
+    try:
+        with torch.cuda.graph(graph):
+            for _ in range(calls):
+                call()
+    except RuntimeError:
+        return None
+    graph.replay()
+    return graph.replay
+
+
 def measure(workload):
     import torch
     from benchmark import torch_operators
@@ -55,8 +73,10 @@ def measure(workload):
     call = lambda: function(*arguments)  # noqa: E731
     try:
         _milliseconds(torch, call, 3)
-        calls = max(1, min(1000, round(SAMPLE_MS / max(1e-3, _milliseconds(torch, call, 1)))))
-        samples = [_milliseconds(torch, call, calls) / calls * 1e6 for _ in range(SAMPLES)]
+        calls = max(1, min(100, round(SAMPLE_MS / max(1e-3, _milliseconds(torch, call, 1)))))
+        replay = _captured(torch, call, calls)
+        samples = [(_milliseconds(torch, replay, 1) if replay else _milliseconds(torch, call, calls)) / calls * 1e6
+                   for _ in range(SAMPLES)]
     except RuntimeError as error:
         return {"outcome": "run-error", "reason": str(error).strip().splitlines()[0][:300]}
     source = torch.empty(max(1, int(workload["bytes"]) // 8), dtype=torch.float32, device="cuda")
@@ -66,14 +86,29 @@ def measure(workload):
             "copy_ns": statistics.median(copies), "version": torch.__version__, "device": torch.cuda.get_device_name()}
 
 
+def workload_of(suites, suite, name):
+    with open(suites / f"{suite}.json", encoding="utf-8") as file:
+        return next(one for one in json.load(file)["workloads"] if one["name"] == name)
+
+
 def main():
-    path, name, device = sys.argv[1:]
-    with open(path, encoding="utf-8") as file:
-        workload = next(one for one in json.load(file)["workloads"] if one["name"] == name)
+    suites, folder, device, seconds = sys.argv[1:]
+    ends = time.monotonic() + float(seconds)
     import torch
     torch.cuda.set_device(int(device))
-    print(json.dumps(measure(workload)))
+    for suite, name in map(str.split, sys.stdin):
+        if time.monotonic() >= ends:
+            return 1
+        found = pathlib.Path(folder) / f"{name}.json"
+        part = found.with_suffix(".part")
+        try:
+            result = measure(workload_of(pathlib.Path(suites), suite, name))
+        except Exception as error:  # whatever PyTorch raises is of one workload
+            result = {"outcome": "run-error", "reason": str(error)[:300]}
+        part.write_text(json.dumps(result), encoding="utf-8")
+        part.rename(found)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -231,7 +231,7 @@ class DeviceCall final : public Call {
 DeviceExecutor::DeviceExecutor(const codegen::Target& target, std::string function)
     : device_(target.features.has(codegen::Feature::Cuda) ? tile_tune_device1_cuda_interface()
                                                           : tile_tune_device1_opencl_interface()),
-      number_(target.device_number),
+      number_(target.found.number),
       function_(std::move(function)) {}
 
 Result<std::unique_ptr<PreparedKernel>> DeviceExecutor::load(const std::filesystem::path& object) const {

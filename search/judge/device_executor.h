@@ -21,7 +21,7 @@ namespace tile_tune::search {
 /// after a run.
 class DeviceExecutor final : public Executor {
  public:
-  /// Of kernels with this function. The target's device, number target.device_number of its kind, is looked for when a
+  /// Of kernels with this function. The target's device, number target.found.number of its kind, is looked for when a
   /// kernel is loaded, which fails without it.
   explicit DeviceExecutor(const codegen::Target& target, std::string function = kKernelFunction);
 

@@ -19,9 +19,7 @@ codegen::NestSchedule repair_on_gpu(const StageContext& context, codegen::NestSc
 /// running totals have other loops.
 void leave_out_on_gpu(codegen::NestSchedule& stage, Notes& notes);
 
-inline const codegen::DeviceLimits& limits_of(const StageContext& context) {
-  return codegen::device_limits(*context.target);
-}
+inline codegen::DeviceLimits limits_of(const StageContext& context) { return codegen::device_limits(*context.target); }
 inline codegen::GpuShape shape_of(const StageContext& context, const codegen::NestSchedule& stage) {
   return codegen::gpu_shape(*context.program, context.statement, context.loops, stage);
 }

@@ -46,8 +46,9 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
       fmt::format("{}, driver {}", json.at("name").get<std::string>(), json.at("driver").get<std::string>());
   // One model is sold, and set, with other clocks: times of one say little of another.
   if (const int megahertz = json.at("megahertz"); megahertz > 0) target.cpu_model += fmt::format(", {} MHz", megahertz);
-  target.device_number = number;
-  if (is_cuda) set_capability(target, json.at("capability").get<int>());
+  target.found = codegen::found_device_from_json(json);
+  target.found.number = number;
+  if (is_cuda) set_capability(target, target.found.capability);
   // A device's last cache is what its programs lie in; PoCL's is the host's.
   if (is_cuda && json.at("cache_bytes").get<int64_t>() > 0) json.at("cache_bytes").get_to(target.l3_bytes);
   if (!is_cuda && json.at("has_doubles").get<bool>()) target.features.add(Feature::ClDoubles);
@@ -61,7 +62,12 @@ nlohmann::json answer_device_query(const std::string& driver, int number) {
   if (device->describe(number, &facts) != TILE_TUNE_OK) return {{"error", tile_tune_device1_message()}};
   return {{"name", facts.name},
           {"driver", facts.driver},
+          {"number", number},
           {"capability", facts.capability},
+          {"multiprocessors", facts.multiprocessors},
+          {"block_shared_bytes", facts.block_shared_bytes},
+          {"multiprocessor_shared_bytes", facts.multiprocessor_shared_bytes},
+          {"multiprocessor_threads", facts.multiprocessor_threads},
           {"cache_bytes", facts.cache_bytes},
           {"megahertz", facts.megahertz},
           {"has_doubles", facts.has_doubles != 0},

@@ -34,7 +34,7 @@ Setup decode_setup(const json& message) {
   Setup setup;
   setup.directory = message.at("directory").get<std::string>();
   setup.target = decode_result(codegen::target_from_json(message.at("target")));
-  message.at("device_number").get_to(setup.target.device_number);
+  setup.target.found = codegen::found_device_from_json(message.at("found_device"));
   const json& limits = message.at("limits");
   limits.at("build_seconds").get_to(setup.limits.build_seconds);
   limits.at("run_seconds").get_to(setup.limits.run_seconds);
@@ -112,7 +112,7 @@ std::string encode(const Request& request) {
             json message = message_of("setup");
             message["directory"] = setup.directory.string();
             message["target"] = codegen::to_json(setup.target);
-            message["device_number"] = setup.target.device_number;
+            message["found_device"] = codegen::to_json(setup.target.found);
             message["limits"] = encode_limits(setup.limits);
             return message;
           },

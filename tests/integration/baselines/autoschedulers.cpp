@@ -75,7 +75,7 @@ TEST_CASE("an output that starts from its own buffer is nothing for automatic sc
 
 TEST_CASE("a product of odd extents on a GPU, scheduled automatically: by OpenCL") {
   auto target = codegen::describe_target("host-opencl", 2).value();
-  target.device_number = 0;
+  target.found.number = 0;
   const auto entries = entries_of(tc("def product(float(I,K) A, float(K,J) B) -> (O) { O(i,j) +=! A(i,k) * B(k,j) }",
                                      {{"I", 37}, {"K", 19}, {"J", 53}}),
                                   target);

@@ -110,6 +110,7 @@ TEST_CASE("a CUDA device is known by model, driver and clock, and judged by what
   command.insert(command.begin(), {"env", "LD_LIBRARY_PATH=" FAKE_CUDA_FOLDERS, Sandbox::tool()});
   const auto bench = nlohmann::json::parse(require(box.run_program(command)).out);
   CHECK(bench["target"]["cpu_model"] == "Pretended 1, driver CUDA 13.0, 1980 MHz");
+  CHECK(bench["target"]["l3_bytes"] == 40 << 20);
   CHECK(bench["workloads"][0]["entries"][0]["outcome"] == "wrong");
   command[command.size() - 1] = "2";
   const auto absent = box.run_program(command);

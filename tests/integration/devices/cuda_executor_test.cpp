@@ -63,7 +63,7 @@ struct Device {
   }
   static codegen::Target target() {
     auto target = codegen::describe_target("host-cuda", 1).value();
-    target.device_number = 0;
+    target.found.number = 0;
     return target;
   }
 };
@@ -177,8 +177,8 @@ TEST_CASE("what lies in a device's last cache is driven out by something larger"
   fake_cuda_reset();
   memory->evict();
   memory->evict();
-  CHECK(count("cuMemAlloc 67108864\n") == 1);
-  CHECK(count("cuMemsetD8Async 0 67108864\n") == 2);
+  CHECK(count("cuMemAlloc 83886080\n") == 1);
+  CHECK(count("cuMemsetD8Async 0 83886080\n") == 2);
 }
 
 TEST_CASE("a device that heat holds back makes rounds of no account, and is described") {

@@ -61,7 +61,7 @@ TEST_CASE("a kernel that does not end on a device is a timeout") {
 
 TEST_CASE("a device that is not there is said to be missing") {
   DeviceJudge judge;
-  judge.target.device_number = 63;
+  judge.target.found.number = 63;
   const auto reply = judge.verified(test::doubling(3, 5), doubling(judge, Doubling::Right));
   CHECK(reply.outcome == Outcome::CompileError);
   CHECK(reply.reason.find("device 63") != std::string::npos);

@@ -41,7 +41,7 @@ DeviceJudge::DeviceJudge()
       target(codegen::describe_target("host-opencl", 2).value()) {
   if (const auto made = codegen::halide_backend().runtime(target, runtime); !made)
     throw std::runtime_error(made.error().message);
-  target.device_number = 0;
+  target.found.number = 0;
 }
 
 Reply DeviceJudge::in_child(const std::function<Reply(const Executor&, int)>& work) const {

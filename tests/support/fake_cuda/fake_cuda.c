@@ -96,11 +96,24 @@ int cuDeviceGetName(char* name, int size, int device) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   (void)device;
-  *value = attribute == 75   ? capability / 10
-           : attribute == 76 ? capability % 10
-           : attribute == 13 ? 1980000
-                             : attribute;
-  return 0;
+  switch (attribute) { /* cuda.h's numbers; sizes are an A100's */
+    case 13:           /* clock */
+      return *value = 1980000, 0;
+    case 38: /* last cache */
+      return *value = 40 << 20, 0;
+    case 39: /* threads of a multiprocessor */
+      return *value = 2048, 0;
+    case 75:
+      return *value = capability / 10, 0;
+    case 76:
+      return *value = capability % 10, 0;
+    case 81: /* shared memory of a multiprocessor */
+      return *value = 164 << 10, 0;
+    case 97: /* ... of a block */
+      return *value = 163 << 10, 0;
+    default:
+      return *value = attribute, 0;
+  }
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   (void)device;

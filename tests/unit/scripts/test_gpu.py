@@ -1,7 +1,11 @@
+import io
 import json
 import os
 import pathlib
+import sys
+import tempfile
 import unittest
+from unittest import mock
 
 from benchmark import gpu_document, gpu_lists, operators, torch_on_device
 
@@ -64,6 +68,30 @@ class Torch(unittest.TestCase):
                         self.assertIn(len(found), (2, 4))
                     else:
                         self.assertEqual(len(found), len(workload["shapes"]) - 1)
+
+
+class OnDevice(unittest.TestCase):
+    def found(self, seconds, measure):
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.dict(sys.modules, torch=mock.MagicMock()), \
+                mock.patch.object(torch_on_device, "measure", measure), \
+                mock.patch.object(sys, "argv", ["", ROOT / "configs" / "suites", folder, "1", seconds]), \
+                mock.patch.object(sys, "stdin", io.StringIO("gpu matmul_2048\npublic softmax_4096x1024\n")):
+            status = torch_on_device.main()
+            return status, {path.name: json.loads(path.read_text()) for path in pathlib.Path(folder).iterdir()}
+
+    def test_what_fails_is_of_one_workload(self):
+        def measure(workload):
+            if workload["name"] == "matmul_2048":
+                raise TypeError("no such type")
+            return {"shapes": len(workload["shapes"])}
+        status, found = self.found("100", measure)
+        self.assertEqual(status, 0)
+        self.assertEqual(found, {"matmul_2048.json": {"outcome": "run-error", "reason": "no such type"},
+                                 "softmax_4096x1024.json": {"shapes": 2}})
+
+    def test_nothing_is_begun_when_the_time_is_up(self):
+        self.assertEqual(self.found("0", None), (1, {}))
 
 
 class Document(unittest.TestCase):

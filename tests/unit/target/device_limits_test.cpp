@@ -17,7 +17,7 @@ using namespace tile_tune::codegen;
 
 namespace {
 
-const DeviceLimits& limits_of(const std::string& text) {
+DeviceLimits limits_of(const std::string& text) {
   INFO(text);
   const auto target = parse_target(text);
   REQUIRE(target);
@@ -33,6 +33,21 @@ TEST_CASE("a target's device has the limits of the newest capability that it nam
   CHECK(limits_of("x86-64-linux-opencl").shared_most == 32 << 10);
   CHECK(&device_limits_of_capability(100) == &device_limits_of_capability(90));
   CHECK(&device_limits_of_capability(89) == &device_limits_of_capability(86));
+}
+
+TEST_CASE("a device that was found has the limits that it tells, not those of what kernels are made for", "[unit]") {
+  auto target = *parse_target("x86-64-linux-cuda-cuda_capability_86");
+  target.l3_bytes = 60 << 20;
+  target.found = {0, 90, 114, 200 << 10, 201 << 10, 2048};
+  const auto limits = device_limits(target);
+  CHECK(limits.multiprocessors == 114);
+  CHECK(limits.shared_most == 200 << 10);
+  CHECK(limits.shared == 201 << 10);
+  CHECK(limits.threads == 2048);
+  CHECK(limits.l2_bytes == 60 << 20);
+  CHECK(limits.fma_lanes_f64 == device_limits_of_capability(90).fma_lanes_f64);
+  target.found = {0, 90};
+  CHECK(device_limits(target).multiprocessors == device_limits_of_capability(90).multiprocessors);
 }
 
 TEST_CASE("what no multiprocessor can hold has no block on it", "[unit]") {

@@ -125,7 +125,7 @@ TEST_CASE("targets for GPUs are described, and run where a device of this machin
   REQUIRE(here);
   CHECK(here->cpu_model.empty());
   CHECK_FALSE(check_runs_here(*here));
-  here->device_number = 0;
+  here->found.number = 0;
   CHECK(check_runs_here(*here));
   const auto host = host_part(*here);
   CHECK(host.device == Device::Cpu);
