@@ -39,7 +39,7 @@ bool is_read_in_a_branch(const ir::Expr& expr, int tensor) {
 }  // namespace
 
 Values as_stored(Values elements, DType from, DType as) {
-  if (from == DType::F16 && as == DType::F32) elements[0] = convert(elements[0], Halide::Float(32));
+  if (from != as) elements[0] = convert(elements[0], halide_type(as));
   return elements;
 }
 
@@ -70,7 +70,8 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
       along = Halide::min(Halide::likely(along), static_cast<int>(packed.extents[dot->dimension]) - 1);
     arguments.insert(arguments.begin(), *packed.part);
   }
-  const DType as = only_widened_halves(*statement.value) ? DType::F32 : tensor.type;
+  DType as = dot && dot->widened ? DType::I16 : tensor.type;
+  if (tensor.type == DType::F16 && only_widened_halves(*statement.value)) as = DType::F32;
   define(packed.func, arguments, as_stored(element(subscripts), tensor.type, as));
   return packed;
 }

@@ -204,6 +204,8 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optiona
     // x + 128, as unsigned bytes.
     if (stage_.dot && stage_.dot->shifted && number != stage_.dot->column)
       result[0] = Halide::cast<uint8_t>(result[0]) ^ Halide::cast<uint8_t>(128);
+    // A copy holds it so already.
+    if (stage_.dot && stage_.dot->widened) result[0] = convert(result[0], Halide::Int(16));
     // Both factors are zero where a condition fails: dot products know no other way to leave a term out.
     for (const auto& condition : stage_.dot ? conditions : std::vector<Expr>())
       result[0] = Halide::select(condition, Halide::likely(result[0]), Halide::Internal::make_zero(result[0].type()));

@@ -132,10 +132,13 @@ int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
 }
 
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
-  if (!stage.dot_product || stage.is_gpu()) return {};  // gpu_check.h
+  if (stage.is_gpu()) return {};  // gpu_check.h
+  if (stage.dot_pairs && !stage.dot_product) return invalid(number, "pairs are of dot products, of which it has none");
+  if (!stage.dot_product) return {};
   const auto dot = dot_product(program.statements[number], loops, stage);
   if (!dot || stage.parallel_reduction) return invalid(number, "there are no dot products in it");
   if (dot->in_lanes) {
+    if (stage.dot_pairs) return invalid(number, "dot products in lanes are of pairs in any case");
     if (int64_t{stage.reduction_unroll[dot->loop]} * stage.cpu().lanes * dot->width > loops.reduction[dot->loop])
       return invalid(number, "its lanes take more dot products at a time than the reduction has");
     return {};

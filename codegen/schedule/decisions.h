@@ -103,6 +103,10 @@ inline constexpr std::tuple kDecisions{
               .fault = prefetch_fault,
               .figures = prefetch_figures}),
     decision("dot_product", &NestSchedule::dot_product, Group::Reduction, {.optional = true, .needs_numbers = true}),
+    decision("dot_pairs", &NestSchedule::dot_pairs, Group::Reduction,
+             {.optional = true,
+              .needs_numbers = true,
+              .not_on_gpu = "a GPU's dot products of bytes are of four, as they are"}),
     decision("scan", &NestSchedule::scan, Group::Reduction,
              {.optional = true, .needs_numbers = true, .not_on_gpu = "running totals are not computed on a GPU"}),
 };

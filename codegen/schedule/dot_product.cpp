@@ -20,9 +20,10 @@ std::optional<std::array<DType, 2>> narrow_factors(const ir::Statement& statemen
   return types;
 }
 
+bool is_byte(DType type) { return type == DType::I8 || type == DType::U8; }
+
 /// Iterations an instruction takes of factors of these types; 0 if there is none.
 int width_of(DType row, DType column, DType sum) {
-  const auto is_byte = [](DType type) { return type == DType::I8 || type == DType::U8; };
   if (sum == DType::F32) return row == DType::BF16 && column == DType::BF16 ? 2 : 0;
   if (sum != DType::I32) return 0;
   if (row == DType::I16 && column == DType::I16) return 2;
@@ -79,6 +80,15 @@ std::optional<DType> dot_product_type(const ir::Statement& statement) {
   return (*factors)[0] == DType::U8 ? DType::I8 : (*factors)[0];
 }
 
+bool has_dot_products_of(const Target& target, DType type) {
+  return target.has_dot_products() || (type == DType::I16 && has_pairs(target, type));
+}
+
+bool has_pairs(const Target& target, DType type) {
+  const bool is_x86 = target.device == Device::Cpu && target.platform.architecture == Architecture::X86;
+  return target.has_dot_products() || (is_x86 && type != DType::BF16);
+}
+
 std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage) {
   const auto types = narrow_factors(statement);
   if (!types || loops.reduction.empty() || !loops.operands[0].affine || !loops.operands[1].affine) return std::nullopt;
@@ -92,9 +102,11 @@ std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loop
   DotProduct dot;
   dot.column = walks(0) ? 0 : 1;
   const DType row = (*types)[1 - dot.column], column = (*types)[dot.column];
-  dot.width = width_of(row, column, statement.accumulator);
+  dot.widened = stage.dot_pairs;
+  if (dot.widened && !is_byte(column)) return std::nullopt;
+  dot.width = width_of(row, column, statement.accumulator) / (dot.widened ? 2 : 1);
   dot.loop = stage.reduction_order.back();
-  dot.shifted = row == DType::I8 && column == DType::I8;
+  dot.shifted = row == DType::I8 && column == DType::I8 && !dot.widened;
   // Where a constraint drops terms, the sum that sets the shift right would have to drop them, too.
   if (dot.width == 0 || (dot.shifted && !statement.constraints.empty())) return std::nullopt;
   const int64_t extent = loops.reduction[dot.loop];

@@ -1,9 +1,12 @@
 // Dot-product instructions: each lane adds up the products of 2 or 4 neighbouring iterations of a reduction
-// (AVX-512: vpdpbusd on bytes, vpdpwssd on 16-bit integers, vdpbf16ps on bf16).
+// (AVX-512: vpdpbusd on bytes, vpdpwssd on 16-bit integers, vdpbf16ps on bf16; any x86: pmaddwd on 16-bit integers, and
+// an addition).
 //
 // The neighbours must lie side by side in the vector operand: it is packed so. vpdpbusd multiplies unsigned by signed
 // bytes; where both are signed, the other operand is shifted by 128 and the sum set right by 128 times the vector
 // operand's own sum, which is exact in wrapping int32.
+//
+// In pairs (NestSchedule::dot_pairs) copies hold bytes as 16-bit integers, and nothing is shifted.
 //
 // In lanes of a reduction both operands lie along it: each lane takes pairs, bytes widened to 16 bits.
 //
@@ -15,6 +18,7 @@
 
 #include "codegen/schedule/loops.h"
 #include "codegen/schedule/schedule.h"
+#include "codegen/target/target.h"
 
 namespace tile_tune::codegen {
 
@@ -26,10 +30,15 @@ struct DotProduct {
                           // where there is none: in lanes, and on a GPU, where both lie as they are packed
   int dimension = 0;      // of that operand's tensor, along which the reduction walks
   bool shifted = false;   // both factors are int8: the other operand is shifted by 128
+  bool widened = false;   // both factors are bytes, and taken as 16-bit integers
 };
 
 /// The type whose dot products a statement's terms are: BF16, I16 or, whatever their signs, I8.
 std::optional<DType> dot_product_type(const ir::Statement& statement);
+
+/// Whether a CPU has dot products of the type, should bytes be widened for it, and as they are.
+bool has_pairs(const Target& target, DType type);
+bool has_dot_products_of(const Target& target, DType type);
 
 /// How the stage would use the instruction, whatever its `dot_product` says: nothing where the statement is no sum of
 /// products of two narrow operands, its vector loop neither an output loop nor the innermost reduction, or that one of

@@ -241,7 +241,7 @@ class Writer {
     if (nest.stage.lanes() > 1 && nest.stage.vector_loop() >= 0 && nest.stage.vector_loop() < outputs)
       text += fmt::format(", vectors of {} {}", nest.stage.lanes(), output_name(nest, nest.stage.vector_loop()));
     if (nest.stage.is_gpu() && nest.stage.gpu().interleaved) text += ", interleaved with other threads'";
-    if (nest.stage.dot_product) text += ", dot-product instructions";
+    if (nest.stage.dot_product) text += nest.stage.dot_pairs ? ", dot products of pairs" : ", dot-product instructions";
     if (!nest.stage.is_gpu() && nest.stage.cpu().streaming) text += ", stored past the caches";
     for (const auto& [operand, loop, distance] : nest.stage.prefetches)
       text += fmt::format(", {} asked for {} {} ahead", operand_name(nest, operand), distance,

@@ -92,6 +92,7 @@ struct Former {
     PackedForm form{operand.tensor, statement, packing, std::nullopt, std::nullopt, tensor.type, {}};
     if (tensor.type == DType::F16 && only_widened_halves(*text().value)) form.type = DType::F32;
     if (stage.dot_product) form.dot = dot_product(text(), loops, stage);
+    if (form.dot && form.dot->widened) form.type = DType::I16;
     if (form.dot && form.dot->column != operand.number) form.dot.reset();
     const auto first = static_cast<size_t>(packing.order.front());
     if (!form.dot || form.dot->dimension != packing.order.front()) form.blocks = blocks_of(operand, first);

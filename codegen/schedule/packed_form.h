@@ -34,7 +34,8 @@ struct PackedForm {
   Packing packing;     // of the statement's schedule
   std::optional<Blocks> blocks;
   std::optional<DotProduct> dot;  // if it is the column of dot products: their iterations are stored innermost
-  DType type = DType::F32;        // of what is stored: halves that are only widened are float32
+  DType type = DType::F32;        // of what is stored: halves that are only widened are float32,
+                                  // bytes for pairs of a dot product int16
   std::vector<int64_t> extents;   // as stored, compact, the fastest first: iterations of a dot product, the dimensions
                                   // of the order, blocks
 

@@ -79,7 +79,7 @@ void pack_for_dots(const NestModel& model, NestSchedule& stage) {
   const auto& context = model.context;
   const auto& statement = context.program->statements[context.statement];
   const auto dot = codegen::dot_product(statement, context.loops, stage);
-  if (!dot || dot->in_lanes || !context.target->has_dot_products()) return;
+  if (!dot || dot->in_lanes || iterations_in_lane(context) == 1) return;
   const auto pack = [&](int number, const std::vector<int>& order) {
     if (std::none_of(stage.packings.begin(), stage.packings.end(),
                      [&](const Packing& packing) { return packing.operand == number; }))
@@ -87,15 +87,17 @@ void pack_for_dots(const NestModel& model, NestSchedule& stage) {
   };
   pack(dot->column, panel_packing(context, stage, dot->column).order);
   const Operand& row = context.loops.operands[1 - dot->column];
-  if (model.stride(row, context.outputs() + dot->loop) <= 1) return;
+  if (model.stride(row, context.outputs() + dot->loop) <= 1 && !dot->widened) return;
   pack(row.number, order_along(context, row, context.loops.reduction_index[dot->loop]));
 }
 
 // Halves that are read again and again are widened once, in a copy as they lie in memory. (512 x 512 products: 1.39 ms
 // with the rows' copies made tile by tile, 2.24 with both made as a whole; two Zen 4 cores.)
 NestSchedule suited_to_types(const NestModel& model, NestSchedule stage) {
-  stage.dot_product = true;  // where there are any
   const auto& context = model.context;
+  stage.dot_product = true;  // where there are any
+  const auto type = codegen::dot_product_type(context.program->statements[context.statement]);
+  stage.dot_pairs = type == DType::I8 && iterations_in_lane(context) == 2;
   for (const auto& operand : context.loops.operands) {
     const auto& tensor = context.program->tensors[operand.tensor];
     const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),

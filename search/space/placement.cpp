@@ -96,7 +96,7 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
       if (packing.depth >= least) continue;
       packing.depth = least;
       notes.push_back("it copied an operand before that was computed");
-      nest->dot_product = false;  // some want their operand packed further out
+      nest->dot_product = nest->dot_pairs = false;  // some want their operand packed further out
     }
   }
 }

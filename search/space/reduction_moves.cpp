@@ -21,7 +21,8 @@ bool can_scan(const StageContext& context) {
 }
 
 bool can_take_dot_products(const StageContext& context) {
-  return context.target->has_dot_products() && codegen::dot_product_type(statement_of(context)).has_value();
+  const auto type = codegen::dot_product_type(statement_of(context));
+  return type && codegen::has_pairs(*context.target, *type);
 }
 
 std::vector<codegen::ParallelReduction> cuts(const StageContext& context, int r) {

@@ -279,7 +279,8 @@ bool is_reused(const StageContext& context) {
 
 int iterations_in_lane(const StageContext& context) {
   const auto dot = codegen::dot_product_type(context.program->statements[context.statement]);
-  return dot && context.target->has_dot_products() ? dtype_size(context.type) / dtype_size(*dot) : 1;
+  if (!dot || !codegen::has_pairs(*context.target, *dot)) return 1;
+  return codegen::has_dot_products_of(*context.target, *dot) ? dtype_size(context.type) / dtype_size(*dot) : 2;
 }
 
 std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type) {

@@ -235,11 +235,17 @@ constexpr std::string_view kNoDotProducts = "its nest has no place for dot produ
 // and how it may be blocked, and the vector operand is packed, once a panel of the vector loop if nobody said where. In
 // lanes there must be enough of them.
 void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes& notes) {
-  if (!stage.dot_product) return;
   const auto& statement = context.program->statements[context.statement];
-  const auto dot = codegen::dot_product(statement, context.loops, stage);
-  correct(stage.dot_product, dot.has_value() && !stage.parallel_reduction && context.target->has_dot_products(),
+  const auto type = codegen::dot_product_type(statement);
+  correct(stage.dot_product,
+          stage.dot_product && type && codegen::has_pairs(*context.target, *type) && !stage.parallel_reduction,
           kNoDotProducts, notes);
+  const bool is_of_bytes = stage.dot_product && type == DType::I8 && stage.cpu().vector_loop < context.outputs();
+  correct(stage.dot_pairs, is_of_bytes && (stage.dot_pairs || !codegen::has_dot_products_of(*context.target, *type)),
+          "its dot products are of pairs on this CPU, or are none of bytes", notes);
+  const auto dot = codegen::dot_product(statement, context.loops, stage);
+  correct(stage.dot_product, stage.dot_product && dot, kNoDotProducts, notes);
+  stage.dot_pairs &= stage.dot_product;
   if (!stage.dot_product) return;
   if (dot->in_lanes) {
     const int64_t most = context.loops.reduction[dot->loop] / (int64_t{stage.cpu().lanes} * dot->width);
@@ -313,7 +319,7 @@ void repair_scan(const StageContext& context, NestSchedule& stage, Notes& notes)
                         stage.cpu().vector_loop >= context.outputs();
   if (had_more) notes.push_back("running totals have no reduction in vectors or in pieces, and no copies");
   stage.parallel_reduction.reset();
-  stage.dot_product = false;
+  stage.dot_product = stage.dot_pairs = false;
   stage.packings.clear();
   stage.reduction_unroll.assign(context.loops.reduction.size(), 1);
   if (stage.cpu().vector_loop >= context.outputs()) stage.cpu().vector_loop = -1;
@@ -342,6 +348,7 @@ NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes)
   // Another loop may have become the innermost reduction, or have been unrolled less.
   if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage))
     correct(stage.dot_product, false, kNoDotProducts, notes);
+  stage.dot_pairs &= stage.dot_product;
   for (const GroupRules& rules : group_rules())
     if (rules.repair) rules.repair(context, stage, notes);
   return stage;

@@ -117,6 +117,62 @@ TEST_CASE("lanes of a reduction take dot products of pairs", "[property]") {
   }
 }
 
+namespace {
+
+/// Any x86 has dot products of pairs of 16-bit integers.
+std::vector<codegen::Target> without_instructions() {
+  return test::runnable({"x86-64-linux-avx-avx2-f16c-fma-sse41", "x86-64-linux"});
+}
+
+}  // namespace
+
+TEST_CASE("without the instructions narrow integers are summed in pairs of 16 bits", "[property]") {
+  const auto text = GENERATE("def f(int8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+                             "def f(uint8(M,K) A, int8(N,K) B) -> (C) { C(m,n) += A(m,k) * B(n,k) }",
+                             "def f(int16(K,M) A, int16(K,N) B) -> (C) { C(m,n) +=! A(k,m) * B(k,n) }");
+  const int64_t length = GENERATE(40, 39, 2);
+  const bool is_of_bytes = std::string(text).find("int8") != std::string::npos;
+  const auto program = test::bound_program(text, {{"M", 23}, {"N", 75}, {"K", length}});
+  CAPTURE(text, length);
+  for (const auto& target : without_instructions()) {
+    const auto schedule = search::Space(program, target).default_schedule();
+    const auto& stage = schedule.stages[0].nest();
+    CHECK(stage.dot_product);
+    CHECK(stage.dot_pairs == (is_of_bytes && stage.cpu().vector_loop < 2));
+    test::KernelCheck(program, target).expect_right(schedule);
+    if (length == 40) CHECK(test::disassembly(program, schedule, target).find("pmaddwd") != std::string::npos);
+  }
+}
+
+TEST_CASE("random schedules of pairs compute what the reference does", "[property]") {
+  const auto program =
+      test::bound_program("def f(int8(M,K,R) A, uint8(R,K,N) B) -> (C) { C(m,n) +=! A(m,k,r) * B(r,k,n) }",
+                          {{"M", 11}, {"N", 37}, {"K", 6}, {"R", 7}});
+  for (const auto& target : without_instructions()) {
+    const search::Space space(program, target);
+    search::Rng rng(3);
+    int with = 0;
+    for (int i = 0; i < 60 && with < 3; ++i) {
+      const auto schedule = space.sample(rng).schedule;
+      REQUIRE(codegen::check(program, schedule));
+      if (!schedule.stages[0].nest().dot_pairs) continue;
+      ++with;
+      test::KernelCheck(program, target).expect_right(schedule);
+    }
+    CHECK(with == 3);
+  }
+}
+
+TEST_CASE("constants are packed beforehand as the pairs of which they are read", "[property]") {
+  auto program = product("int8", "int8", 9, 40, GENERATE(34, 35));
+  program.tensors[program.inputs[1]].constant = true;
+  for (const auto& target : without_instructions()) {
+    const auto schedule = search::Space(program, target).default_schedule();
+    CHECK(schedule.stages[0].nest().dot_pairs);
+    test::KernelCheck(program, target).expect_right(schedule);
+  }
+}
+
 TEST_CASE("constants of which the last dot product takes less than there is are packed beforehand", "[property]") {
   const auto type = GENERATE("int8", "uint8", "bfloat16", "int16");
   const auto row = std::string(type) == "uint8" ? "int8" : type;
@@ -135,6 +191,11 @@ TEST_CASE("dot products that a statement does not have are refused") {
   REQUIRE(codegen::check(program, schedule));
   SECTION("another width") { schedule.stages[0].nest().reduction_unroll[0] = 2; }
   SECTION("nothing packed") { schedule.stages[0].nest().packings.clear(); }
+  SECTION("pairs, and four at a time") { schedule.stages[0].nest().dot_pairs = true; }
+  SECTION("pairs, and no dot products") {
+    schedule.stages[0].nest().dot_product = false;
+    schedule.stages[0].nest().dot_pairs = true;
+  }
   SECTION("no vectors") {
     schedule.stages[0].nest().cpu().vector_loop = -1;
     schedule.stages[0].nest().cpu().lanes = 1;
