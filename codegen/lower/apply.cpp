@@ -16,10 +16,11 @@ using Halide::TailStrategy;
 using Halide::Var;
 using Halide::VarOrRVar;
 
-// The first dimension of a Func that holds vector lanes.
+// The first dimension of a Func that holds vector lanes, or partial sums.
 struct Lanes {
   Var var;
   int64_t count;
+  int64_t at_once;  // in a vector
 };
 
 // The tile loops of a stage; the members are what all directives need.
@@ -215,8 +216,11 @@ struct Applier : Tiling {
                      const std::optional<Lanes>& lanes = {}, const Halide::RVar* dot = nullptr) const {
     std::vector<VarOrRVar> order;
     for (const int p : register_order()) in_registers(definition, p, stage.vars[p], order);
-    if (lanes) {
-      const int width = static_cast<int>(std::min<int64_t>(lanes->count, schedule.cpu().lanes));
+    if (lanes && lanes->at_once == 1) {
+      definition.unroll(lanes->var);
+      order.insert(order.begin(), lanes->var);
+    } else if (lanes) {
+      const int width = static_cast<int>(std::min(lanes->count, lanes->at_once));
       const Var outer(lanes->var.name() + "_o"), inner(lanes->var.name() + "_i");
       definition.split(lanes->var, outer, inner, width, TailStrategy::RoundUp).vectorize(inner).unroll(outer);
       order.insert(order.begin(), {inner, outer});
@@ -240,6 +244,11 @@ struct Applier : Tiling {
     func.store_in(Halide::MemoryType::Register);
     bound_to_register_tile(func);
     if (lanes) func.bound_extent(lanes->var, static_cast<int>(lanes->count));
+    if (lanes && lanes->at_once == 1 && outputs() > 0) {  // vectors of elements lie side by side
+      auto storage = func.args();
+      std::rotate(storage.begin(), storage.begin() + 1, storage.end());
+      func.reorder_storage(storage);
+    }
     register_tile(func, {}, lanes);
     apply_update(func.update(), sums, lanes);
   }
@@ -260,14 +269,15 @@ struct Applier : Tiling {
   }
 
   void apply_reduction(const LaneReduction& reduction) const {
-    const Lanes all{reduction.lane, reduction.lanes};
+    const int64_t at_once = schedule.partial_sums > 0 ? 1 : schedule.cpu().lanes;
+    const Lanes all{reduction.lane, reduction.lanes, at_once};
     Func(reduction.partial.func).compute_at(innermost());
     apply_sums(reduction.partial, all);
     if (reduction.last) apply_update(Func(reduction.partial.func).update(1), *reduction.last, all);
     for (auto [fold, width] : reduction.folds) {
       fold.compute_at(innermost()).store_in(Halide::MemoryType::Register);
       fold.bound_extent(reduction.lane, width);
-      register_tile(fold, {}, Lanes{reduction.lane, width});
+      register_tile(fold, {}, Lanes{reduction.lane, width, at_once});
     }
     Func accumulator = reduction.accumulator;
     accumulator.compute_at(innermost()).store_in(Halide::MemoryType::Register);

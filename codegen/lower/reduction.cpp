@@ -172,18 +172,22 @@ struct ReductionBuilder {
     return at(lanes, arguments);
   }
 
+  // Of a vector that lies along the reduction; partial sums lie apart.
+  int64_t lanes_of_vector() const { return schedule.partial_sums > 0 ? 1 : schedule.cpu().lanes; }
+
   // Funcs that halve the lanes: unrolled vectors of them first (their number is one vector's times any unroll), then
   // halves of one vector. Where the partial sums are int32 products of one iteration, the first fold adds the upper
   // half from its end: folded straight, LLVM 21 takes products of unsigned by signed bytes for a dot product
   // (vpdpbusd), of which it then adds up too few lanes (X86, combineVPDPBUSDPattern: it counts those of the last fold,
   // not of the products).
   std::vector<std::pair<Func, int>> folds(Func lanes, const Var& lane, int64_t count, bool once) const {
-    bool from_end = once && statement.accumulator == DType::I32 && count == schedule.cpu().lanes;
+    const int64_t lanes_at_once = lanes_of_vector();
+    bool from_end = once && statement.accumulator == DType::I32 && count == lanes_at_once;
     std::vector<std::pair<Func, int>> result;
     std::vector<Var> arguments = vars;
     arguments.insert(arguments.begin(), lane);
     for (int64_t width = count; width > 1;) {
-      const int64_t next = width > schedule.cpu().lanes ? schedule.cpu().lanes : width / 2;
+      const int64_t next = width > lanes_at_once ? lanes_at_once : width / 2;
       Func fold(fmt::format("{}_fold{}", name, next));
       Values sum = lane_of(lanes, lane);
       for (int64_t part = next; part < width; part += next)
@@ -200,9 +204,12 @@ struct ReductionBuilder {
 
   // partial(lane, vars) sums every lane_count-th iteration of the vectorised loop, or of its pairs where lanes take dot
   // products; what is left over is a tail. Where terms are combined in pairs, half as many lanes sum two of these each.
+  // Partial sums are lanes of the innermost loop that no vector holds.
   LaneReduction in_lanes(Func accumulator) const {
-    const int loop = schedule.cpu().vector_loop - stage.outputs();
-    const int64_t lane_count = int64_t{schedule.cpu().lanes} * schedule.reduction_unroll[loop];
+    const bool apart = schedule.partial_sums > 0;
+    const int loop = apart ? schedule.reduction_order.back() : schedule.cpu().vector_loop - stage.outputs();
+    const int64_t lane_count =
+        apart ? schedule.partial_sums : int64_t{schedule.cpu().lanes} * schedule.reduction_unroll[loop];
     const int width = stage.dot ? stage.dot->width : 1, step = static_cast<int>(lane_count) * width;
     const bool at_run_time = stage.runtime_reductions[loop];
     const Expr extent = at_run_time ? runtime_extent(loop) : Expr(static_cast<int>(stage.reduction_extents[loop]));
@@ -396,7 +403,7 @@ Reduction make_reduction(const KernelContext& kernel, int number, const NestSche
                        [&](const Expr& position) { return terms.of({position}).value; });
   if (schedule.is_gpu() && schedule.gpu().reduction_threads > 1) return builder.among_threads(accumulator);
   if (schedule.is_gpu()) return builder.by_blocks(accumulator);
-  if (schedule.cpu().vector_loop >= stage.outputs()) return builder.in_lanes(accumulator);
+  if (schedule.cpu().vector_loop >= stage.outputs() || schedule.partial_sums > 0) return builder.in_lanes(accumulator);
   if (stage.home) return builder.into_home(accumulator);
   return builder.plain(accumulator);
 }

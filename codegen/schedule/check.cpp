@@ -125,6 +125,7 @@ int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
   int64_t elements = 1, unroll = 1;
   for (const auto& tile : stage.tiles) elements *= tile.back();
   for (const int factor : stage.reduction_unroll) unroll *= factor;
+  unroll *= std::max(stage.partial_sums, 1);
   if (stage.is_gpu() || stage.vector_loop() < 0) return elements * unroll;  // threads compute one by one
   if (stage.vector_loop() < static_cast<int>(loops.output.size())) return elements / stage.lanes() * unroll;
   return elements *

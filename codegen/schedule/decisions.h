@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "codegen/schedule/partial_sums.h"
 #include "codegen/schedule/prefetch.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/schedule/streaming.h"
@@ -95,6 +96,12 @@ inline constexpr std::tuple kDecisions{
     decision("reduction_block", &NestSchedule::reduction_block, Group::Reduction, {.numbers = NumberOf::EachReduction}),
     decision("reduction_unroll", &NestSchedule::reduction_unroll, Group::Reduction,
              {.numbers = NumberOf::EachReduction}),
+    decision("partial_sums", &NestSchedule::partial_sums, Group::Reduction,
+             {.optional = true,
+              .needs_numbers = true,
+              .not_on_gpu = "threads of a GPU have other sums in flight",
+              .fault = partial_sums_fault,
+              .figures = partial_sums_figures}),
     decision("packings", &NestSchedule::packings, Group::Copies),
     decision("prefetches", &NestSchedule::prefetches, Group::Prefetches,
              {.optional = true,

@@ -240,6 +240,7 @@ class Writer {
         fmt::format("    {} {}", fmt::join(sides, " x "), nest.loops.reduction.empty() ? "at once" : "in registers");
     if (nest.stage.lanes() > 1 && nest.stage.vector_loop() >= 0 && nest.stage.vector_loop() < outputs)
       text += fmt::format(", vectors of {} {}", nest.stage.lanes(), output_name(nest, nest.stage.vector_loop()));
+    if (nest.stage.partial_sums > 0) text += fmt::format(", {} sums of each", nest.stage.partial_sums);
     if (nest.stage.is_gpu() && nest.stage.gpu().interleaved) text += ", interleaved with other threads'";
     if (nest.stage.dot_product) text += nest.stage.dot_pairs ? ", dot products of pairs" : ", dot-product instructions";
     if (!nest.stage.is_gpu() && nest.stage.cpu().streaming) text += ", stored past the caches";

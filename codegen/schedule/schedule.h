@@ -105,6 +105,7 @@ struct NestSchedule {
                                          // home in cache; the extent means they stay in registers throughout
   std::vector<int> reduction_unroll;     // per reduction loop, divides its block; of a loop along which threads of a
                                          // GPU take turns, turns: what is left over is a loop of its own
+  int partial_sums = 0;                  // of each element, in registers, if there are several: partial_sums.h
   std::optional<ParallelReduction> parallel_reduction;
   std::vector<Packing> packings;
   std::vector<Prefetch> prefetches;  // of an operand at most one: prefetch.h

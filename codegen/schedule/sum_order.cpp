@@ -46,6 +46,7 @@ NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSc
   if (!depends_on_order(statement) || loops.reduction.empty()) return stage;
   stage.parallel_reduction.reset();
   stage.dot_product = stage.dot_pairs = stage.scan = false;
+  stage.partial_sums = 0;
   if (stage.is_gpu()) return in_order_on_gpu(loops, std::move(stage));
   if (stage.cpu().vector_loop >= static_cast<int>(loops.output.size())) {
     stage.cpu().vector_loop = -1;

@@ -136,8 +136,9 @@ void body(const Stage& stage, StageFacts& facts) {
   if (output_vector) facts.vectors = stage.register_steps(schedule.cpu().vector_loop);
   facts.rows = facts.accumulators / facts.vectors;
   facts.body = static_cast<double>(codegen::unrolled_operations(stage.loops, schedule));
-  facts.latency = std::min(1.0, facts.accumulators / costs::kInFlight);
-  double held = facts.accumulators + 1;
+  const double sums = facts.accumulators * std::max(schedule.partial_sums, 1);
+  facts.latency = std::min(1.0, sums / costs::kInFlight);
+  double held = sums + 1;
   facts.row_streams = 0;
   for (const auto& operand : stage.loops.operands) {
     double loads = 1, rows = 1;

@@ -25,6 +25,10 @@ bool can_take_dot_products(const StageContext& context) {
   return type && codegen::has_pairs(*context.target, *type);
 }
 
+const std::vector<int> kPartialSums{0, 2, 4, 8};
+
+bool can_have_partial_sums(const StageContext& context) { return context.reductions() > 0 && !keeps_order(context); }
+
 std::vector<codegen::ParallelReduction> cuts(const StageContext& context, int r) {
   std::vector<codegen::ParallelReduction> result;
   if (!context.loops.direct) return result;
@@ -36,6 +40,7 @@ double log_reduction(const StageContext& context) {
   double log_count = log_reduction_loops(context);
   if (can_take_dot_products(context)) log_count += std::log(2.0);
   if (can_scan(context)) log_count += std::log(2.0);
+  if (can_have_partial_sums(context)) log_count += std::log(static_cast<double>(kPartialSums.size()));
   return log_count;
 }
 
@@ -54,6 +59,8 @@ void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) 
       stage.parallel_reduction = rng.pick(choices);
   if (can_take_dot_products(context)) stage.dot_product = rng.chance(0.5);
   if (can_scan(context)) stage.scan = rng.chance(0.5);
+  // Most tiles have elements enough.
+  if (can_have_partial_sums(context) && rng.chance(0.1)) stage.partial_sums = rng.pick(kPartialSums);
 }
 
 // Running totals, or each element for itself, in registers.
@@ -66,6 +73,13 @@ Changed change_scan(const StageContext& context, NestSchedule stage) {
 Changed change_dot_product(const StageContext& context, NestSchedule stage) {
   if (!can_take_dot_products(context)) return refused("the CPU has no dot products for its operands");
   stage.dot_product = !stage.dot_product;
+  return stage;
+}
+
+Changed change_partial_sums(const StageContext& context, NestSchedule stage, Rng& rng) {
+  if (!can_have_partial_sums(context)) return refused("its elements have one sum each, in its order");
+  stage.partial_sums = step_or_draw(kPartialSums, stage.partial_sums, rng);
+  if (stage.partial_sums > 0) stage.reduction_unroll[stage.reduction_order.back()] = 1;
   return stage;
 }
 
@@ -84,7 +98,7 @@ Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& r
   if (context.reductions() == 0) return refused("it has no reduction");
   if (can_scan(context) && rng.chance(0.3)) return change_scan(context, std::move(stage));
   const int r = static_cast<int>(rng.below(context.reductions()));
-  switch (rng.below(5)) {
+  switch (rng.below(6)) {
     case 0:
       stage.reduction_block[r] = step_or_draw(block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
       return stage;
@@ -95,6 +109,8 @@ Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& r
     case 2:
       return change_dot_product(context, std::move(stage));
     case 3:
+      return change_partial_sums(context, std::move(stage), rng);
+    case 4:
       return change_pieces(context, std::move(stage), r, rng);
     default:
       std::swap(stage.reduction_order[r], stage.reduction_order[rng.below(context.reductions())]);

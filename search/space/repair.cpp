@@ -4,6 +4,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/dot_product.h"
+#include "codegen/schedule/partial_sums.h"
 #include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/scan.h"
@@ -77,6 +78,7 @@ int64_t unrolled_terms(const StageContext& context, const NestSchedule& stage) {
   int64_t terms = 1;
   for (const auto& tile : stage.tiles) terms *= tile.back();
   for (const int factor : stage.reduction_unroll) terms *= factor;
+  terms *= std::max(stage.partial_sums, 1);
   const int loop = stage.cpu().vector_loop;
   return loop >= 0 && loop < context.outputs() ? terms / stage.cpu().lanes : terms;
 }
@@ -229,6 +231,7 @@ void repair_packings(const StageContext& context, NestSchedule& stage, Notes& no
 }
 
 constexpr std::string_view kAnotherOrder = "it summed up in another order than deterministic kernels do";
+constexpr std::string_view kNoPartialSums = "its elements had no several sums in registers";
 constexpr std::string_view kNoDotProducts = "its nest has no place for dot products";
 
 // Dot products where they were asked for and are to be had: their width decides how the innermost reduction is unrolled
@@ -260,6 +263,14 @@ void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes&
   const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),
                                   [&](const codegen::Packing& packing) { return packing.operand == dot->column; });
   if (!packed) stage.packings.push_back(panel_packing(context, stage, dot->column));
+}
+
+// Rather none than a loop that is unrolled less.
+void repair_partial_sums(const StageContext& context, NestSchedule& stage, Notes& notes) {
+  if (stage.partial_sums == 0) return;
+  const auto loops = codegen::one_piece(context.loops, stage);
+  const bool fits = !keeps_order(context) && codegen::partial_sums_fault(*context.program, loops, stage).empty();
+  correct(stage.partial_sums, fits ? stage.partial_sums : 0, kNoPartialSums, notes);
 }
 
 }  // namespace
@@ -320,6 +331,7 @@ void repair_scan(const StageContext& context, NestSchedule& stage, Notes& notes)
   if (had_more) notes.push_back("running totals have no reduction in vectors or in pieces, and no copies");
   stage.parallel_reduction.reset();
   stage.dot_product = stage.dot_pairs = false;
+  stage.partial_sums = 0;
   stage.packings.clear();
   stage.reduction_unroll.assign(context.loops.reduction.size(), 1);
   if (stage.cpu().vector_loop >= context.outputs()) stage.cpu().vector_loop = -1;
@@ -341,6 +353,7 @@ NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes)
   repair_tiles(context, stage, notes);
   repair_reduction(context, stage, notes);
   repair_dot_product(context, stage, notes);
+  repair_partial_sums(context, stage, notes);
   limit_unrolling(context, stage, notes);
   drop_idle_levels(context, stage);
   canonical_order(context, stage);
@@ -349,6 +362,7 @@ NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes)
   if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage))
     correct(stage.dot_product, false, kNoDotProducts, notes);
   stage.dot_pairs &= stage.dot_product;
+  repair_partial_sums(context, stage, notes);
   for (const GroupRules& rules : group_rules())
     if (rules.repair) rules.repair(context, stage, notes);
   return stage;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEVICES = 2, LOG = 1 << 20 };
 
@@ -32,6 +33,7 @@ static char calls[LOG], failing[64], module_text[1 << 20];
 static size_t calls_size;
 static int failure, capability = 80, capturing;
 static long written_at;
+static pid_t process; /* that started the driver: those that fork from it cannot use it */
 static double kernel_ns = 1000, clock_ns;
 static unsigned long long last_id = 100;
 static struct context primary[DEVICES] = {{0}, {1}};
@@ -68,6 +70,7 @@ static int called(const char* function, const char* format, ...) {
     fprintf(file, "%s\n", line);
     fclose(file);
   }
+  if (process != 0 && process != getpid()) return 3; /* CUDA_ERROR_NOT_INITIALIZED */
   return strcmp(function, failing) == 0 ? failure : 0;
 }
 
@@ -77,7 +80,10 @@ static int outside_graphs(int error) {
   return error == 0 && capturing ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : error;
 }
 
-int cuInit(unsigned flags) { return called("cuInit", "%u", flags); }
+int cuInit(unsigned flags) {
+  if (process == 0) process = getpid();
+  return called("cuInit", "%u", flags);
+}
 int cuDriverGetVersion(int* version) {
   *version = 13000;
   return 0;

@@ -1,0 +1,24 @@
+// Several sums of each element in registers (NestSchedule::partial_sums, schedule.h).
+//
+// Iterations of the innermost reduction loop take turns with them, and the sums are combined at the end: where a tile
+// has few elements, each addition would otherwise wait for the one before.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/schedule/figure.h"
+
+namespace tile_tune::codegen {
+
+/// More than fill a pipeline of multiply-adds.
+constexpr int kMostPartialSums = 16;
+
+/// What is wrong with them, in one sentence; empty if nothing is: only sums that stay in registers throughout, in no
+/// lanes, can be several, of an innermost loop that is not unrolled and as long.
+std::string partial_sums_fault(const ir::Program& program, const Loops& loops, const NestSchedule& stage);
+
+/// How many there are.
+std::vector<Figure> partial_sums_figures();
+
+}  // namespace tile_tune::codegen
