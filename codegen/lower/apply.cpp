@@ -20,7 +20,7 @@ using Halide::VarOrRVar;
 struct Lanes {
   Var var;
   int64_t count;
-  int64_t at_once;  // in a vector
+  int64_t at_once;  // in a vector; 1: in none
 };
 
 // The tile loops of a stage; the members are what all directives need.
@@ -269,15 +269,14 @@ struct Applier : Tiling {
   }
 
   void apply_reduction(const LaneReduction& reduction) const {
-    const int64_t at_once = schedule.partial_sums > 0 ? 1 : schedule.cpu().lanes;
-    const Lanes all{reduction.lane, reduction.lanes, at_once};
+    const Lanes all{reduction.lane, reduction.lanes, reduction.at_once};
     Func(reduction.partial.func).compute_at(innermost());
     apply_sums(reduction.partial, all);
     if (reduction.last) apply_update(Func(reduction.partial.func).update(1), *reduction.last, all);
     for (auto [fold, width] : reduction.folds) {
       fold.compute_at(innermost()).store_in(Halide::MemoryType::Register);
       fold.bound_extent(reduction.lane, width);
-      register_tile(fold, {}, Lanes{reduction.lane, width, at_once});
+      register_tile(fold, {}, Lanes{reduction.lane, width, reduction.at_once});
     }
     Func accumulator = reduction.accumulator;
     accumulator.compute_at(innermost()).store_in(Halide::MemoryType::Register);

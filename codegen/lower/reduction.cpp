@@ -6,6 +6,7 @@
 #include "codegen/lower/expression.h"
 #include "codegen/lower/reduction_domain.h"
 #include "codegen/schedule/gpu_nest.h"
+#include "codegen/schedule/partial_sums.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -172,22 +173,20 @@ struct ReductionBuilder {
     return at(lanes, arguments);
   }
 
-  // Of a vector that lies along the reduction; partial sums lie apart.
-  int64_t lanes_of_vector() const { return schedule.partial_sums > 0 ? 1 : schedule.cpu().lanes; }
-
-  // Funcs that halve the lanes: unrolled vectors of them first (their number is one vector's times any unroll), then
-  // halves of one vector. Where the partial sums are int32 products of one iteration, the first fold adds the upper
-  // half from its end: folded straight, LLVM 21 takes products of unsigned by signed bytes for a dot product
-  // (vpdpbusd), of which it then adds up too few lanes (X86, combineVPDPBUSDPattern: it counts those of the last fold,
-  // not of the products).
+  // Funcs that halve the lanes, partial sums as well: unrolled vectors of them first (their number is one vector's
+  // times any unroll), then halves of one vector. Where the partial sums are int32 products of one iteration, the first
+  // fold adds the upper half from its end: folded straight, LLVM 21 takes products of unsigned by signed bytes for a
+  // dot product (vpdpbusd), of which it then adds up too few lanes (X86, combineVPDPBUSDPattern: it counts those of the
+  // last fold, not of the products).
   std::vector<std::pair<Func, int>> folds(Func lanes, const Var& lane, int64_t count, bool once) const {
-    const int64_t lanes_at_once = lanes_of_vector();
-    bool from_end = once && statement.accumulator == DType::I32 && count == lanes_at_once;
+    const bool apart = schedule.partial_sums > 0;
+    bool from_end = once && statement.accumulator == DType::I32 && !apart && count == schedule.cpu().lanes;
     std::vector<std::pair<Func, int>> result;
     std::vector<Var> arguments = vars;
     arguments.insert(arguments.begin(), lane);
     for (int64_t width = count; width > 1;) {
-      const int64_t next = width > lanes_at_once ? lanes_at_once : width / 2;
+      const bool in_vectors = !apart && width > schedule.cpu().lanes;
+      const int64_t next = in_vectors ? schedule.cpu().lanes : width % 2 == 0 ? width / 2 : 1;
       Func fold(fmt::format("{}_fold{}", name, next));
       Values sum = lane_of(lanes, lane);
       for (int64_t part = next; part < width; part += next)
@@ -207,7 +206,8 @@ struct ReductionBuilder {
   // Partial sums are lanes of the innermost loop that no vector holds.
   LaneReduction in_lanes(Func accumulator) const {
     const bool apart = schedule.partial_sums > 0;
-    const int loop = apart ? schedule.reduction_order.back() : schedule.cpu().vector_loop - stage.outputs();
+    const int loop = apart ? loop_of_turns(one_piece(stage.loops, schedule), schedule)
+                           : schedule.cpu().vector_loop - stage.outputs();
     const int64_t lane_count =
         apart ? schedule.partial_sums : int64_t{schedule.cpu().lanes} * schedule.reduction_unroll[loop];
     const int width = stage.dot ? stage.dot->width : 1, step = static_cast<int>(lane_count) * width;
@@ -260,7 +260,9 @@ struct ReductionBuilder {
     }
     const bool once = std::all_of(spans.begin(), spans.end(),
                                   [](const Span& one) { return Halide::Internal::is_const_one(one.count); });
-    LaneReduction result{partial, lane, lanes, folds(partial.func, lane, lanes, once), accumulator, last, {}};
+    LaneReduction result{
+        partial,     lane, lanes, apart ? 1 : schedule.cpu().lanes, folds(partial.func, lane, lanes, once),
+        accumulator, last, {}};
     define(accumulator, vars, lane_of(result.folds.empty() ? partial.func : result.folds.back().first, 0));
     if (last || (!at_run_time && left == 0)) return result;
     const ReductionDomain tail = domain("_t", rest);

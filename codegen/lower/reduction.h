@@ -45,6 +45,7 @@ struct LaneReduction {
   RegisterSums partial;
   Halide::Var lane;  // the first dimension of `partial` and of the folds
   int64_t lanes = 0;
+  int64_t at_once = 1;                              // of these in a vector; 1: they lie apart
   std::vector<std::pair<Halide::Func, int>> folds;  // and how many lanes each has
   Halide::Func accumulator;
   std::optional<RegisterSums> last;               // the partial sums' second update, if they have one

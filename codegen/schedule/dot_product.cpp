@@ -119,4 +119,13 @@ std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loop
   return dot;
 }
 
+NestSchedule without_dot_product(NestSchedule stage, int outputs) {
+  stage.dot_product = stage.dot_pairs = false;
+  for (size_t r = 0; r < stage.reduction_unroll.size(); ++r)
+    if (stage.vector_loop() != outputs + static_cast<int>(r) &&
+        stage.reduction_block[r] % stage.reduction_unroll[r] != 0)
+      stage.reduction_unroll[r] = 1;
+  return stage;
+}
+
 }  // namespace tile_tune::codegen

@@ -45,4 +45,7 @@ bool has_dot_products_of(const Target& target, DType type);
 /// fewer iterations than an instruction takes. Of columns the innermost reduction is a subscript of its own.
 std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage);
 
+/// The stage with plain sums: no loop is unrolled further than its blocks allow then.
+NestSchedule without_dot_product(NestSchedule stage, int outputs);
+
 }  // namespace tile_tune::codegen

@@ -153,7 +153,7 @@ int contiguous_loop(const ir::Program& program, const ir::Statement& statement, 
 
 bool has_home(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
               const NestSchedule& stage) {
-  if (stage.is_gpu() || loops.reduction.empty() || stage.scan) return false;
+  if (stage.is_gpu() || loops.reduction.empty() || stage.scan || stage.partial_sums > 0) return false;
   if (is_blocked(loops, stage)) return true;
   // Fewer neighbours are stored about as fast one by one.
   constexpr int64_t kFewest = 4;

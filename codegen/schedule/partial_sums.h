@@ -11,8 +11,12 @@
 
 namespace tile_tune::codegen {
 
-/// More than fill a pipeline of multiply-adds.
-constexpr int kMostPartialSums = 16;
+/// As many as hide the latency of additions to one element (costs::kInFlight).
+constexpr int kMostPartialSums = 8;
+
+/// The reduction loop whose iterations take turns: the innermost that has more than one. `loops` are those of one piece
+/// of a parallel reduction, of which there must be one.
+int loop_of_turns(const Loops& loops, const NestSchedule& stage);
 
 /// What is wrong with them, in one sentence; empty if nothing is: only sums that stay in registers throughout, in no
 /// lanes, can be several, of an innermost loop that is not unrolled and as long.

@@ -8,6 +8,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/decisions.h"
+#include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/rewrite.h"
@@ -295,6 +296,7 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
       stage.cpu().vector_loop = -1;  // sizes may be smaller than a vector
       stage.cpu().lanes = 1;
     }
+    if (stage.dot_product) stage = without_dot_product(std::move(stage), static_cast<int>(loops.output.size()));
     for_each_decision_of(stage, [&](const auto& decision) {
       if (decision.traits.needs_numbers) decision.in(stage) = {};
     });

@@ -122,7 +122,7 @@ DeviceLimits device_limits(const Target& target) {
   if (found.block_shared_bytes > 0) limits.shared_most = found.block_shared_bytes;
   if (found.multiprocessor_shared_bytes > 0) limits.shared = found.multiprocessor_shared_bytes;
   if (found.multiprocessor_threads > 0) limits.threads = found.multiprocessor_threads;
-  if (found.capability > 0) limits.l2_bytes = target.l3_bytes;
+  if (found.cache_bytes > 0) limits.l2_bytes = found.cache_bytes;
   return limits;
 }
 

@@ -216,7 +216,8 @@ nlohmann::json to_json(const FoundDevice& device) {
           {"multiprocessors", device.multiprocessors},
           {"block_shared_bytes", device.block_shared_bytes},
           {"multiprocessor_shared_bytes", device.multiprocessor_shared_bytes},
-          {"multiprocessor_threads", device.multiprocessor_threads}};
+          {"multiprocessor_threads", device.multiprocessor_threads},
+          {"cache_bytes", device.cache_bytes}};
 }
 
 FoundDevice found_device_from_json(const nlohmann::json& json) {
@@ -225,7 +226,8 @@ FoundDevice found_device_from_json(const nlohmann::json& json) {
           json.at("multiprocessors"),
           json.at("block_shared_bytes"),
           json.at("multiprocessor_shared_bytes"),
-          json.at("multiprocessor_threads")};
+          json.at("multiprocessor_threads"),
+          json.at("cache_bytes")};
 }
 
 nlohmann::json to_json(const Target& target) {

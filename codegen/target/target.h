@@ -63,6 +63,7 @@ struct FoundDevice {
   int multiprocessors = 0;
   int64_t block_shared_bytes = 0;  // the most that a block may have
   int64_t multiprocessor_shared_bytes = 0, multiprocessor_threads = 0;
+  int64_t cache_bytes = 0;  // its last
   bool operator==(const FoundDevice&) const = default;
 };
 nlohmann::json to_json(const FoundDevice& device);

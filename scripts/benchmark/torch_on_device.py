@@ -2,13 +2,15 @@
 
 As its own script on machines that have PyTorch: torch_on_device SUITES FOLDER DEVICE SECONDS, with lines of SUITE NAME
 on standard input; each finding is FOLDER/NAME.json as soon as it is there. Nothing is begun after so many seconds, and
-then the exit code is 1. TF32 is off. The time is the device's, of calls in a row, in samples of about a millisecond,
-where it can be by a graph that holds them: what Python takes to hand over a short one is none of the libraries' time.
-Outputs are new memory each time, from PyTorch's pool.
+then the exit code is 1. What ends the process, or takes longer than 30 s, leaves FOLDER/NAME.part. TF32 is off. The time
+is the device's, of calls in a row, in samples of about a millisecond or a hundred calls, where it can be by a graph that
+holds them: what Python takes to hand over a short one is none of the libraries' time. Outputs are new memory each time,
+from PyTorch's pool.
 """
 
 import json
 import pathlib
+import signal
 import statistics
 import sys
 import time
@@ -16,6 +18,7 @@ import time
 from benchmark import operators
 
 SAMPLES, SAMPLE_MS = 31, 1.0
+LONGEST = 30  # seconds
 
 
 def inputs_of(workload, operation):
@@ -101,10 +104,14 @@ def main():
             return 1
         found = pathlib.Path(folder) / f"{name}.json"
         part = found.with_suffix(".part")
+        part.write_text("PyTorch ended while it measured this, or did not end", encoding="utf-8")
+        signal.alarm(LONGEST)
         try:
             result = measure(workload_of(pathlib.Path(suites), suite, name))
-        except Exception as error:  # whatever PyTorch raises is of one workload
+        except Exception as error:  # whatever PyTorch raises is of one workload, unless the device is lost
+            torch.cuda.synchronize()
             result = {"outcome": "run-error", "reason": str(error)[:300]}
+        signal.alarm(0)
         part.write_text(json.dumps(result), encoding="utf-8")
         part.rename(found)
     return 0

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "codegen/schedule/partial_sums.h"
 #include "codegen/target/target.h"
 #include "frontend/ir/storage.h"
 
@@ -79,7 +80,12 @@ Nest nest_of(const Loops& loops, const NestSchedule& stage, bool home) {
   for (const int r : stage.reduction_order) {
     const bool in_lanes = stage.cpu().vector_loop == outputs + r;
     const int pair = stage.dot_product ? 2 : 1;  // in lanes dot products are of two
-    enter(outputs + r, int64_t{stage.reduction_unroll[r]} * (in_lanes ? stage.cpu().lanes * pair : 1), false);
+    const bool takes_turns = stage.partial_sums > 0 && r == codegen::loop_of_turns(loops, stage);
+    enter(outputs + r,
+          int64_t{stage.reduction_unroll[r]} * (in_lanes      ? stage.cpu().lanes * pair
+                                                : takes_turns ? stage.partial_sums
+                                                              : 1),
+          false);
   }
   return nest;
 }

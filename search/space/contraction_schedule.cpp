@@ -227,7 +227,8 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
 // take. Of the others halves, and what does not lie along the sum for those instructions.
 double copied_elements(const Layout& layout, bool of_panels) {
   const auto& context = layout.context;
-  const bool has_dots = iterations_in_lane(context) > 1;
+  const auto forms = dot_products_of(context);
+  const bool has_dots = forms.size() > 1, in_pairs = has_dots && forms[1] == DotForm::Pairs;
   const int innermost = context.outputs() + reduction_order(layout).back();
   double elements = 0;
   for (const auto& operand : context.loops.operands) {
@@ -236,7 +237,7 @@ double copied_elements(const Layout& layout, bool of_panels) {
       continue;
     const bool is_half = context.program->tensors[operand.tensor].type == DType::F16;
     const bool lies_otherwise = of_panels ? layout.stride(operand, layout.tile.vector_loop) != 1
-                                          : has_dots && layout.stride(operand, innermost) > 1;
+                                          : has_dots && (in_pairs || layout.stride(operand, innermost) > 1);
     const bool can_be = !of_panels || packing_dimension(context, operand, layout.tile.vector_loop) >= 0;
     if (can_be && (is_half || lies_otherwise || (of_panels && has_dots))) elements += whole_footprint(context, operand);
   }

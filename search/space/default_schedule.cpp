@@ -97,9 +97,9 @@ void pack_for_dots(const NestModel& model, NestSchedule& stage) {
 // with the rows' copies made tile by tile, 2.24 with both made as a whole; two Zen 4 cores.)
 NestSchedule suited_to_types(const NestModel& model, NestSchedule stage) {
   const auto& context = model.context;
-  stage.dot_product = true;  // where there are any
-  const auto type = codegen::dot_product_type(context.program->statements[context.statement]);
-  stage.dot_pairs = type == DType::I8 && iterations_in_lane(context) == 2;
+  const auto forms = dot_products_of(context);
+  stage.dot_product = forms.size() > 1;
+  stage.dot_pairs = stage.dot_product && forms[1] == DotForm::Pairs;
   for (const auto& operand : context.loops.operands) {
     const auto& tensor = context.program->tensors[operand.tensor];
     const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),
@@ -149,20 +149,20 @@ void choose_reduction(const NestModel& model, NestSchedule& stage) {
 // As many sums of each element as hide their latency, where the tile has too few elements for it. (1 x 2224 by 2224 x 5
 // took 4.8 us with one.)
 NestSchedule with_partial_sums(const StageContext& context, NestSchedule stage) {
-  constexpr int64_t kLeastTurns = 4;  // of each
+  constexpr int64_t kLeastTurns = 4;  // of each, chosen: they pay for adding up the sums
   const int loop = stage.cpu().vector_loop;
   if (keeps_order(context) || stage.reduction_order.empty() || loop >= context.outputs() ||
-      iterations_in_lane(context) > 1)
+      codegen::has_home(*context.program, context.program->statements[context.statement], context.loops, stage))
     return stage;
-  stage.dot_product = false;  // there are none
   int64_t elements = 1;
   for (const auto& tiles : stage.tiles) elements *= tiles.back();
-  const auto wanted = static_cast<int64_t>(costs::kInFlight) / std::max<int64_t>(elements / stage.cpu().lanes, 1);
-  const auto loops = codegen::one_piece(context.loops, stage);
-  if (wanted < 2 || loops.reduction[stage.reduction_order.back()] < kLeastTurns * wanted) return stage;
+  const int64_t sums = elements / stage.cpu().lanes * (is_complex(context.type) ? 2 : 1);
+  const auto wanted = static_cast<int64_t>(costs::kInFlight) / std::max<int64_t>(sums, 1);
+  if (wanted < 2 || context.loops.reduction[codegen::loop_of_turns(context.loops, stage)] < kLeastTurns * wanted)
+    return stage;
   NestSchedule several = stage;
   several.partial_sums = static_cast<int>(std::bit_floor(static_cast<uint64_t>(wanted)));
-  return codegen::partial_sums_fault(*context.program, loops, several).empty() ? several : stage;
+  return codegen::partial_sums_fault(*context.program, context.loops, several).empty() ? several : stage;
 }
 
 NestSchedule product_in_lanes(const NestModel& model, const RegisterTile& tile) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
 #include "search/space/group_rules.h"
 #include "search/space/gpu_repair.h"
@@ -96,7 +97,8 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
       if (packing.depth >= least) continue;
       packing.depth = least;
       notes.push_back("it copied an operand before that was computed");
-      nest->dot_product = nest->dot_pairs = false;  // some want their operand packed further out
+      // Some want their operand packed further out.
+      *nest = codegen::without_dot_product(std::move(*nest), static_cast<int>(nest->tiles.size()));
     }
   }
 }

@@ -2,10 +2,12 @@
 #include <cmath>
 
 #include "codegen/schedule/dot_product.h"
+#include "codegen/schedule/partial_sums.h"
 #include "codegen/schedule/scan.h"
 #include "search/space/choices.h"
 #include "search/space/group_rules.h"
 #include "search/space/draws.h"
+#include "search/space/register_tile.h"
 
 namespace tile_tune::search {
 namespace {
@@ -20,14 +22,19 @@ bool can_scan(const StageContext& context) {
   return codegen::scan_of(statement_of(context), context.loops).has_value();
 }
 
-bool can_take_dot_products(const StageContext& context) {
-  const auto type = codegen::dot_product_type(statement_of(context));
-  return type && codegen::has_pairs(*context.target, *type);
+void take(NestSchedule& stage, DotForm form) {
+  stage.dot_product = form != DotForm::None;
+  stage.dot_pairs = form == DotForm::Pairs;
 }
 
-const std::vector<int> kPartialSums{0, 2, 4, 8};
+const std::vector<int> kPartialSums{0, 2, 4, codegen::kMostPartialSums};
 
 bool can_have_partial_sums(const StageContext& context) { return context.reductions() > 0 && !keeps_order(context); }
+
+void take_turns(const StageContext& context, NestSchedule& stage, int sums) {
+  stage.partial_sums = sums;
+  if (sums > 0) stage.reduction_unroll[codegen::loop_of_turns(context.loops, stage)] = 1;
+}
 
 std::vector<codegen::ParallelReduction> cuts(const StageContext& context, int r) {
   std::vector<codegen::ParallelReduction> result;
@@ -38,7 +45,7 @@ std::vector<codegen::ParallelReduction> cuts(const StageContext& context, int r)
 
 double log_reduction(const StageContext& context) {
   double log_count = log_reduction_loops(context);
-  if (can_take_dot_products(context)) log_count += std::log(2.0);
+  log_count += std::log(static_cast<double>(dot_products_of(context).size()));
   if (can_scan(context)) log_count += std::log(2.0);
   if (can_have_partial_sums(context)) log_count += std::log(static_cast<double>(kPartialSums.size()));
   return log_count;
@@ -57,10 +64,10 @@ void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) 
   if (context.reductions() > 0 && rng.chance(0.15))
     if (const auto choices = cuts(context, static_cast<int>(rng.below(context.reductions()))); !choices.empty())
       stage.parallel_reduction = rng.pick(choices);
-  if (can_take_dot_products(context)) stage.dot_product = rng.chance(0.5);
+  if (const auto forms = dot_products_of(context); forms.size() > 1) take(stage, rng.pick(forms));
   if (can_scan(context)) stage.scan = rng.chance(0.5);
   // Most tiles have elements enough.
-  if (can_have_partial_sums(context) && rng.chance(0.1)) stage.partial_sums = rng.pick(kPartialSums);
+  if (can_have_partial_sums(context) && rng.chance(0.1)) take_turns(context, stage, rng.pick(kPartialSums));
 }
 
 // Running totals, or each element for itself, in registers.
@@ -70,16 +77,17 @@ Changed change_scan(const StageContext& context, NestSchedule stage) {
   return stage;
 }
 
-Changed change_dot_product(const StageContext& context, NestSchedule stage) {
-  if (!can_take_dot_products(context)) return refused("the CPU has no dot products for its operands");
-  stage.dot_product = !stage.dot_product;
+Changed change_dot_product(const StageContext& context, NestSchedule stage, Rng& rng) {
+  auto forms = dot_products_of(context);
+  std::erase(forms, !stage.dot_product ? DotForm::None : stage.dot_pairs ? DotForm::Pairs : DotForm::Plain);
+  if (forms.empty()) return refused("the CPU has no dot products for its operands");
+  take(stage, rng.pick(forms));
   return stage;
 }
 
 Changed change_partial_sums(const StageContext& context, NestSchedule stage, Rng& rng) {
   if (!can_have_partial_sums(context)) return refused("its elements have one sum each, in its order");
-  stage.partial_sums = step_or_draw(kPartialSums, stage.partial_sums, rng);
-  if (stage.partial_sums > 0) stage.reduction_unroll[stage.reduction_order.back()] = 1;
+  take_turns(context, stage, step_or_draw(kPartialSums, stage.partial_sums, rng));
   return stage;
 }
 
@@ -107,7 +115,7 @@ Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& r
           static_cast<int>(step_or_draw(unroll_choices(stage.reduction_block[r]), stage.reduction_unroll[r], rng));
       return stage;
     case 2:
-      return change_dot_product(context, std::move(stage));
+      return change_dot_product(context, std::move(stage), rng);
     case 3:
       return change_partial_sums(context, std::move(stage), rng);
     case 4:

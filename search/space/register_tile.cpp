@@ -277,6 +277,15 @@ bool is_reused(const StageContext& context) {
 
 }  // namespace
 
+std::vector<DotForm> dot_products_of(const StageContext& context) {
+  const auto type = codegen::dot_product_type(context.program->statements[context.statement]);
+  std::vector<DotForm> forms{DotForm::None};
+  if (!type) return forms;
+  if (codegen::has_dot_products_of(*context.target, *type)) forms.push_back(DotForm::Plain);
+  if (type == DType::I8 && codegen::has_pairs(*context.target, *type)) forms.push_back(DotForm::Pairs);
+  return forms;
+}
+
 int iterations_in_lane(const StageContext& context) {
   const auto dot = codegen::dot_product_type(context.program->statements[context.statement]);
   if (!dot || !codegen::has_pairs(*context.target, *dot)) return 1;

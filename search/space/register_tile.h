@@ -27,6 +27,11 @@ struct VectorWidth {
   double share = 1;
 };
 
+/// How a sum of products of narrow numbers may have dot products on this CPU: not at all, the first, as they are, or of
+/// bytes in pairs.
+enum class DotForm : uint8_t { None, Plain, Pairs };
+std::vector<DotForm> dot_products_of(const StageContext& context);
+
 /// Iterations of a reduction that a lane takes at a time: as many as a dot-product instruction does, else one.
 int iterations_in_lane(const StageContext& context);
 

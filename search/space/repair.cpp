@@ -98,6 +98,8 @@ int64_t scattered_elements(const StageContext& context, const NestSchedule& stag
       if (!context.loops.is_walked(operand, l)) continue;
       here *= l < outputs ? stage.tiles[l].back() : stage.reduction_unroll[l - outputs];
       if (l >= outputs && l == loop) here *= stage.cpu().lanes;
+      if (stage.partial_sums > 0 && l == outputs + codegen::loop_of_turns(context.loops, stage))
+        here *= stage.partial_sums;
     }
     elements += here;
   }
@@ -117,7 +119,8 @@ int64_t guarded_stores(const StageContext& context, const NestSchedule& stage) {
   return elements;
 }
 
-// Halves register tiles and unrolls, the largest first, until the body is small enough to compile quickly.
+// Halves partial sums, then register tiles and unrolls, the largest first, until the body is small enough to compile
+// quickly.
 void limit_unrolling(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const int64_t functions = operations_of_functions(*context.program->statements[context.statement].value);
   const auto is_too_long = [&] {
@@ -129,6 +132,10 @@ void limit_unrolling(const StageContext& context, NestSchedule& stage, Notes& no
   Notes follow;  // from what is said here
   if (is_too_long()) notes.push_back("it unrolled more operations than compile quickly");
   while (is_too_long()) {
+    if (stage.partial_sums > 0) {
+      stage.partial_sums = stage.partial_sums < 4 ? 0 : stage.partial_sums / 2;
+      continue;
+    }
     int64_t largest = 1;
     int64_t* tile = nullptr;
     for (int p = 0; p < context.outputs(); ++p) {
@@ -234,22 +241,27 @@ constexpr std::string_view kAnotherOrder = "it summed up in another order than d
 constexpr std::string_view kNoPartialSums = "its elements had no several sums in registers";
 constexpr std::string_view kNoDotProducts = "its nest has no place for dot products";
 
-// Dot products where they were asked for and are to be had: their width decides how the innermost reduction is unrolled
-// and how it may be blocked, and the vector operand is packed, once a panel of the vector loop if nobody said where. In
-// lanes there must be enough of them.
-void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes& notes) {
+// Dot products where they were asked for and are to be had, of bytes as the CPU has them; in lanes they are of pairs in
+// any case.
+void repair_dot_width(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto& statement = context.program->statements[context.statement];
-  const auto type = codegen::dot_product_type(statement);
-  correct(stage.dot_product,
-          stage.dot_product && type && codegen::has_pairs(*context.target, *type) && !stage.parallel_reduction,
+  const auto forms = dot_products_of(context);
+  correct(stage.dot_product, stage.dot_product && forms.size() > 1 && !stage.parallel_reduction, kNoDotProducts, notes);
+  const bool is_of_bytes = stage.dot_product && codegen::dot_product_type(statement) == DType::I8;
+  correct(stage.dot_pairs,
+          is_of_bytes && stage.cpu().vector_loop < context.outputs() &&
+              (stage.dot_pairs || !codegen::has_dot_products_of(*context.target, DType::I8)),
+          "its dot products are of other widths", notes);
+  correct(stage.dot_product, stage.dot_product && codegen::dot_product(statement, context.loops, stage).has_value(),
           kNoDotProducts, notes);
-  const bool is_of_bytes = stage.dot_product && type == DType::I8 && stage.cpu().vector_loop < context.outputs();
-  correct(stage.dot_pairs, is_of_bytes && (stage.dot_pairs || !codegen::has_dot_products_of(*context.target, *type)),
-          "its dot products are of pairs on this CPU, or are none of bytes", notes);
-  const auto dot = codegen::dot_product(statement, context.loops, stage);
-  correct(stage.dot_product, stage.dot_product && dot, kNoDotProducts, notes);
   stage.dot_pairs &= stage.dot_product;
+}
+
+// Their width decides how the innermost reduction is unrolled and how it may be blocked, and the vector operand is
+// packed, once a panel of the vector loop if nobody said where. In lanes there must be enough of them.
+void repair_dot_product(const StageContext& context, NestSchedule& stage) {
   if (!stage.dot_product) return;
+  const auto dot = codegen::dot_product(context.program->statements[context.statement], context.loops, stage);
   if (dot->in_lanes) {
     const int64_t most = context.loops.reduction[dot->loop] / (int64_t{stage.cpu().lanes} * dot->width);
     stage.reduction_unroll[dot->loop] = static_cast<int>(std::min<int64_t>(stage.reduction_unroll[dot->loop], most));
@@ -268,8 +280,8 @@ void repair_dot_product(const StageContext& context, NestSchedule& stage, Notes&
 // Rather none than a loop that is unrolled less.
 void repair_partial_sums(const StageContext& context, NestSchedule& stage, Notes& notes) {
   if (stage.partial_sums == 0) return;
-  const auto loops = codegen::one_piece(context.loops, stage);
-  const bool fits = !keeps_order(context) && codegen::partial_sums_fault(*context.program, loops, stage).empty();
+  const bool fits =
+      !keeps_order(context) && codegen::partial_sums_fault(*context.program, context.loops, stage).empty();
   correct(stage.partial_sums, fits ? stage.partial_sums : 0, kNoPartialSums, notes);
 }
 
@@ -351,8 +363,9 @@ NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes)
   if (stage.scan) context.loops = codegen::one_piece(std::move(context.loops), stage);
   repair_vector(context, stage, notes);
   repair_tiles(context, stage, notes);
+  repair_dot_width(context, stage, notes);
   repair_reduction(context, stage, notes);
-  repair_dot_product(context, stage, notes);
+  repair_dot_product(context, stage);
   repair_partial_sums(context, stage, notes);
   limit_unrolling(context, stage, notes);
   drop_idle_levels(context, stage);
@@ -360,8 +373,7 @@ NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes)
   repair_packings(context, stage, notes);
   // Another loop may have become the innermost reduction, or have been unrolled less.
   if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage))
-    correct(stage.dot_product, false, kNoDotProducts, notes);
-  stage.dot_pairs &= stage.dot_product;
+    correct(stage, codegen::without_dot_product(stage, context.outputs()), kNoDotProducts, notes);
   repair_partial_sums(context, stage, notes);
   for (const GroupRules& rules : group_rules())
     if (rules.repair) rules.repair(context, stage, notes);

@@ -50,7 +50,7 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
   target.found.number = number;
   if (is_cuda) set_capability(target, target.found.capability);
   // A device's last cache is what its programs lie in; PoCL's is the host's.
-  if (is_cuda && json.at("cache_bytes").get<int64_t>() > 0) json.at("cache_bytes").get_to(target.l3_bytes);
+  if (is_cuda && target.found.cache_bytes > 0) target.l3_bytes = target.found.cache_bytes;
   if (!is_cuda && json.at("has_doubles").get<bool>()) target.features.add(Feature::ClDoubles);
   if (!is_cuda && json.at("has_halves").get<bool>()) target.features.add(Feature::ClHalf);
   return {};

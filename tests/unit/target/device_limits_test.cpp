@@ -37,8 +37,7 @@ TEST_CASE("a target's device has the limits of the newest capability that it nam
 
 TEST_CASE("a device that was found has the limits that it tells, not those of what kernels are made for", "[unit]") {
   auto target = *parse_target("x86-64-linux-cuda-cuda_capability_86");
-  target.l3_bytes = 60 << 20;
-  target.found = {0, 90, 114, 200 << 10, 201 << 10, 2048};
+  target.found = {0, 90, 114, 200 << 10, 201 << 10, 2048, 60 << 20};
   const auto limits = device_limits(target);
   CHECK(limits.multiprocessors == 114);
   CHECK(limits.shared_most == 200 << 10);
@@ -48,6 +47,7 @@ TEST_CASE("a device that was found has the limits that it tells, not those of wh
   CHECK(limits.fma_lanes_f64 == device_limits_of_capability(90).fma_lanes_f64);
   target.found = {0, 90};
   CHECK(device_limits(target).multiprocessors == device_limits_of_capability(90).multiprocessors);
+  CHECK(device_limits(target).l2_bytes == device_limits_of_capability(90).l2_bytes);
 }
 
 TEST_CASE("what no multiprocessor can hold has no block on it", "[unit]") {
