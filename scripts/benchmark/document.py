@@ -100,10 +100,13 @@ def render(data, plots, searches=None):
     parts.append("Below the bar of each:\n\n" + markdown.shortfalls(verdicts))
     for title, runs in others.items():
         compared = [run for one in runs.values() for run in one if judge.ratio_in(run, "default_over_best")]
-        has_tuned = all(judge.ratio_in(run, "tuned_over_best") for run in compared)
+        plain = sum(not judge.ratio_in(run, "tuned_over_best") for run in compared)
+        has_tuned = plain < len(compared)
         verdicts = judge.judge(data["suite"], runs, judge.rows_of_another_way(has_tuned), last_cache(data))
-        parts.append(f"## {title}, by group\n\n{'Tuned' if has_tuned else 'Default'} schedules.\n\n" +
-                     markdown.verdict_table(verdicts))
+        which = "Tuned schedules" if has_tuned else "Default schedules"
+        if has_tuned and plain:
+            which += f"; default ones of the {plain} for which no search was made"
+        parts.append(f"## {title}, by group\n\n{which}.\n\n" + markdown.verdict_table(verdicts))
         parts.append("Below the bar of each:\n\n" + markdown.shortfalls(verdicts))
     parts += [generated_table(one) for one in data.get("generated", [])]
     for name, title in (("roofline", "Roofline"), ("convergence", "Convergence of the search")):

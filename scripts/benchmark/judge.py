@@ -88,8 +88,8 @@ ROWS = (
 
 
 def rows_of_another_way(has_tuned):
-    """Of the suite with other threads or instructions: tuned schedules where there are any, else default ones."""
-    key = "tuned_over_best" if has_tuned else "default_over_best"
+    """Of the suite with other threads or instructions: the best schedules that are known, or default ones."""
+    key = "known_over_best" if has_tuned else "default_over_best"
     groups = tuple(replace(row, key=key, mean=0.0, least=0.0) for row in ROWS
                    if row.key == "tuned_over_best" and row.group)
     return groups + (Row("whole suite", None, key, mean=1.3, least=0.9),)
@@ -146,6 +146,8 @@ def ratio_in(workload, key):
     if key == "default_over_tuned":
         gain = _stored(workload, "tuned_over_default")
         return (1 / gain[0], 1 / gain[2], 1 / gain[1]) if gain else None
+    if key == "known_over_best":
+        return _stored(workload, "tuned_over_best") or _stored(workload, "default_over_best")
     if key == "tuned_over_autoscheduler" and key not in workload:
         return _against_left_out(workload)
     return _stored(workload, key)

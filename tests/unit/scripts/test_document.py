@@ -62,6 +62,16 @@ class Document(unittest.TestCase):
         self.assertIn("- whole suite (each ≥ 0.9): a 0.85", text)
         self.assertIn("## All workloads, AVX2, two threads", text)
 
+    def test_what_was_not_searched_for_is_judged_by_its_default(self):
+        one, default = runs.run("a", "dtypes", 1.25), runs.run("b", "dtypes", 1.25)
+        default["default_over_best"] = runs.ratio(1.6)
+        del default["tuned_over_best"]
+        data = measured(one, avx2={"a": [one], "b": [default]})
+        data["suite"].append({**data["suite"][0], "name": "b"})
+        text = document.render(data, {}).split("## AVX2, two threads, by group")[1]
+        self.assertTrue(text.startswith("\n\nTuned schedules; default ones of the 1 for which no search was made."))
+        self.assertIn("| whole suite | 2 | mean ≥ 1.3, each ≥ 0.9 | 1.41 | 1.25", text)
+
     def test_drawn_workloads_are_a_table_of_their_own(self):
         data = measured(runs.run("a", "dtypes"))
         data["generated"] = [{"seed": 7, "title": "AVX2", "date": "2020-01-03", "worst": [["x_7_1", 0.5]],
