@@ -32,7 +32,7 @@ struct PackedOperand {
 };
 
 /// Elements on their way into a copy: halves are widened once, since that takes a dozen instructions with its care for
-/// NaN and infinities.
+/// NaN and infinities, and so are bytes for pairs of a dot product.
 Values as_stored(Values elements, DType from, DType as);
 
 /// How the elements of the statement's operand are copied inside the kernel; `element`: what to copy at these

@@ -37,10 +37,9 @@ struct BlockedReduction {
 };
 
 /// Every lane of a vector, or every one of an element's partial sums, has a share of the iterations; folds halve the
-/// lanes. Iterations that fill no vector are
-/// added by the last lanes of a vector that begins earlier or, where they are fewer than its instructions, one by one
-/// to the accumulator: 3093 rows of 26 by a vector took 6.6 us with two left over, 3.7 so (two Zen 4 cores,
-/// 2026-11-26).
+/// lanes. Iterations that fill no vector are added by the last lanes of a vector that begins earlier or, where they are
+/// fewer than its instructions, one by one to the accumulator: 3093 rows of 26 by a vector took 6.6 us with two left
+/// over, 3.7 so (two Zen 4 cores, 2026-11-26).
 struct LaneReduction {
   RegisterSums partial;
   Halide::Var lane;  // the first dimension of `partial` and of the folds
