@@ -98,7 +98,7 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
       packing.depth = least;
       notes.push_back("it copied an operand before that was computed");
       // Some want their operand packed further out.
-      *nest = codegen::without_dot_product(std::move(*nest), static_cast<int>(nest->tiles.size()));
+      *nest = codegen::without_dot_product(*nest, static_cast<int>(nest->tiles.size()));
     }
   }
 }

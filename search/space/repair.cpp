@@ -12,6 +12,7 @@
 #include "search/space/choices.h"
 #include "search/space/group_rules.h"
 #include "search/space/gpu_repair.h"
+#include "search/space/register_tile.h"
 #include "search/space/term_size.h"
 
 namespace tile_tune::search {
