@@ -227,8 +227,8 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
 // take. Of the others halves, and what does not lie along the sum for those instructions.
 double copied_elements(const Layout& layout, bool of_panels) {
   const auto& context = layout.context;
-  const auto forms = dot_products_of(context);
-  const bool has_dots = forms.size() > 1, in_pairs = has_dots && forms[1] == DotForm::Pairs;
+  const DotForm dots = usual_dot_product(context);
+  const bool has_dots = dots != DotForm::None, in_pairs = dots == DotForm::Pairs;
   const int innermost = context.outputs() + reduction_order(layout).back();
   double elements = 0;
   for (const auto& operand : context.loops.operands) {

@@ -97,9 +97,7 @@ void pack_for_dots(const NestModel& model, NestSchedule& stage) {
 // with the rows' copies made tile by tile, 2.24 with both made as a whole; two Zen 4 cores.)
 NestSchedule suited_to_types(const NestModel& model, NestSchedule stage) {
   const auto& context = model.context;
-  const auto forms = dot_products_of(context);
-  stage.dot_product = forms.size() > 1;
-  stage.dot_pairs = stage.dot_product && forms[1] == DotForm::Pairs;
+  set_dot_product(stage, usual_dot_product(context));
   for (const auto& operand : context.loops.operands) {
     const auto& tensor = context.program->tensors[operand.tensor];
     const bool packed = std::any_of(stage.packings.begin(), stage.packings.end(),

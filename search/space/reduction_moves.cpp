@@ -22,11 +22,6 @@ bool can_scan(const StageContext& context) {
   return codegen::scan_of(statement_of(context), context.loops).has_value();
 }
 
-void take(NestSchedule& stage, DotForm form) {
-  stage.dot_product = form != DotForm::None;
-  stage.dot_pairs = form == DotForm::Pairs;
-}
-
 const std::vector<int> kPartialSums{0, 2, 4, codegen::kMostPartialSums};
 
 bool can_have_partial_sums(const StageContext& context) { return context.reductions() > 0 && !keeps_order(context); }
@@ -64,7 +59,7 @@ void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) 
   if (context.reductions() > 0 && rng.chance(0.15))
     if (const auto choices = cuts(context, static_cast<int>(rng.below(context.reductions()))); !choices.empty())
       stage.parallel_reduction = rng.pick(choices);
-  if (const auto forms = dot_products_of(context); forms.size() > 1) take(stage, rng.pick(forms));
+  if (const auto forms = dot_products_of(context); forms.size() > 1) set_dot_product(stage, rng.pick(forms));
   if (can_scan(context)) stage.scan = rng.chance(0.5);
   // Most tiles have elements enough.
   if (can_have_partial_sums(context) && rng.chance(0.1)) take_turns(context, stage, rng.pick(kPartialSums));
@@ -81,7 +76,7 @@ Changed change_dot_product(const StageContext& context, NestSchedule stage, Rng&
   auto forms = dot_products_of(context);
   std::erase(forms, !stage.dot_product ? DotForm::None : stage.dot_pairs ? DotForm::Pairs : DotForm::Plain);
   if (forms.empty()) return refused("the CPU has no dot products for its operands");
-  take(stage, rng.pick(forms));
+  set_dot_product(stage, rng.pick(forms));
   return stage;
 }
 

@@ -286,10 +286,21 @@ std::vector<DotForm> dot_products_of(const StageContext& context) {
   return forms;
 }
 
+DotForm usual_dot_product(const StageContext& context) {
+  const auto forms = dot_products_of(context);
+  return forms.size() > 1 ? forms[1] : DotForm::None;
+}
+
+void set_dot_product(codegen::NestSchedule& stage, DotForm form) {
+  stage.dot_product = form != DotForm::None;
+  stage.dot_pairs = form == DotForm::Pairs;
+}
+
 int iterations_in_lane(const StageContext& context) {
-  const auto dot = codegen::dot_product_type(context.program->statements[context.statement]);
-  if (!dot || !codegen::has_pairs(*context.target, *dot)) return 1;
-  return codegen::has_dot_products_of(*context.target, *dot) ? dtype_size(context.type) / dtype_size(*dot) : 2;
+  const DotForm form = usual_dot_product(context);
+  if (form != DotForm::Plain) return form == DotForm::Pairs ? 2 : 1;
+  const auto type = codegen::dot_product_type(context.program->statements[context.statement]);
+  return dtype_size(context.type) / dtype_size(*type);
 }
 
 std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type) {

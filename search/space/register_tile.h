@@ -31,6 +31,9 @@ struct VectorWidth {
 /// bytes in pairs.
 enum class DotForm : uint8_t { None, Plain, Pairs };
 std::vector<DotForm> dot_products_of(const StageContext& context);
+/// The one that default schedules have.
+DotForm usual_dot_product(const StageContext& context);
+void set_dot_product(codegen::NestSchedule& stage, DotForm form);
 
 /// Iterations of a reduction that a lane takes at a time: as many as a dot-product instruction does, else one.
 int iterations_in_lane(const StageContext& context);

@@ -246,12 +246,12 @@ constexpr std::string_view kNoDotProducts = "its nest has no place for dot produ
 // any case.
 void repair_dot_width(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const auto& statement = context.program->statements[context.statement];
-  const auto forms = dot_products_of(context);
-  correct(stage.dot_product, stage.dot_product && forms.size() > 1 && !stage.parallel_reduction, kNoDotProducts, notes);
+  const bool has_dots = usual_dot_product(context) != DotForm::None;
+  correct(stage.dot_product, stage.dot_product && has_dots && !stage.parallel_reduction, kNoDotProducts, notes);
   const bool is_of_bytes = stage.dot_product && codegen::dot_product_type(statement) == DType::I8;
   correct(stage.dot_pairs,
           is_of_bytes && stage.cpu().vector_loop < context.outputs() &&
-              (stage.dot_pairs || !codegen::has_dot_products_of(*context.target, DType::I8)),
+              (stage.dot_pairs || usual_dot_product(context) == DotForm::Pairs),
           "its dot products are of other widths", notes);
   correct(stage.dot_product, stage.dot_product && codegen::dot_product(statement, context.loops, stage).has_value(),
           kNoDotProducts, notes);

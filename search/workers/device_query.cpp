@@ -47,7 +47,6 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
   // One model is sold, and set, with other clocks: times of one say little of another.
   if (const int megahertz = json.at("megahertz"); megahertz > 0) target.cpu_model += fmt::format(", {} MHz", megahertz);
   target.found = codegen::found_device_from_json(json);
-  target.found.number = number;
   if (is_cuda) set_capability(target, target.found.capability);
   // A device's last cache is what its programs lie in; PoCL's is the host's.
   if (is_cuda && target.found.cache_bytes > 0) target.l3_bytes = target.found.cache_bytes;
@@ -60,18 +59,15 @@ nlohmann::json answer_device_query(const std::string& driver, int number) {
   tile_tune_device_facts facts;
   const auto* device = driver == kCuda ? tile_tune_device1_cuda_interface() : tile_tune_device1_opencl_interface();
   if (device->describe(number, &facts) != TILE_TUNE_OK) return {{"error", tile_tune_device1_message()}};
-  return {{"name", facts.name},
-          {"driver", facts.driver},
-          {"number", number},
-          {"capability", facts.capability},
-          {"multiprocessors", facts.multiprocessors},
-          {"block_shared_bytes", facts.block_shared_bytes},
-          {"multiprocessor_shared_bytes", facts.multiprocessor_shared_bytes},
-          {"multiprocessor_threads", facts.multiprocessor_threads},
-          {"cache_bytes", facts.cache_bytes},
-          {"megahertz", facts.megahertz},
-          {"has_doubles", facts.has_doubles != 0},
-          {"has_halves", facts.has_halves != 0}};
+  auto answer = codegen::to_json(codegen::FoundDevice{number, facts.capability, facts.multiprocessors,
+                                                      facts.block_shared_bytes, facts.multiprocessor_shared_bytes,
+                                                      facts.multiprocessor_threads, facts.cache_bytes});
+  answer.update({{"name", facts.name},
+                 {"driver", facts.driver},
+                 {"megahertz", facts.megahertz},
+                 {"has_doubles", facts.has_doubles != 0},
+                 {"has_halves", facts.has_halves != 0}});
+  return answer;
 }
 
 }  // namespace tile_tune::search

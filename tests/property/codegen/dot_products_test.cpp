@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 
 #include "codegen/schedule/check.h"
-#include "codegen/schedule/dot_product.h"
 #include "codegen/target/host.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"
@@ -161,16 +160,6 @@ TEST_CASE("random schedules of pairs compute what the reference does", "[propert
       test::KernelCheck(program, target).expect_right(schedule);
     }
     CHECK(with == 3);
-  }
-}
-
-TEST_CASE("kernels for many sizes of products that no dot product divides are made", "[property]") {
-  const auto program = product("int8", "int8", 9, 40, 39);
-  for (const auto& target : without_instructions()) {
-    const auto schedule = search::Space(program, target).default_schedule();
-    REQUIRE(schedule.stages[0].nest().dot_product);
-    const auto plain = codegen::without_dot_product(schedule.stages[0].nest(), 2);
-    CHECK(codegen::check(program, {{plain}}));
   }
 }
 

@@ -97,6 +97,20 @@ TEST_CASE("one kernel computes many sizes", "[property]") {
   CHECK(tried > 0);
 }
 
+TEST_CASE("products whose last dot product takes less have kernels for many sizes, which do without them",
+          "[property]") {
+  const Family family{
+      "def f(int8(M,K) A, int8(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }", {"M"}, {{"N", 40}, {"K", 39}}};
+  const auto program = family.at({48});
+  const auto plain = search::Space(program, test::host(2)).default_schedule();
+  REQUIRE(plain.stages[0].nest().dot_product);
+  for (const bool guarded : {false, true}) {
+    const auto schedule = codegen::for_all_sizes(program, plain, *family.sizes({48}), guarded);
+    REQUIRE(schedule);
+    expect_right(family, {48}, *schedule, {61});
+  }
+}
+
 TEST_CASE("numbers that are not affine in the sizes have no such kernels") {
   // Half of it: not affine.
   CHECK_FALSE(Family{"def f(float(N) A) -> (C) { C(i) = A(2*i) }", {"N"}, {}}.sizes({8}));
