@@ -3,6 +3,7 @@
 #include "codegen/lower/apply_gpu.h"
 #include "codegen/lower/arguments.h"
 #include "codegen/lower/bfloat16_as_bits.h"
+#include "codegen/lower/border_loads.h"
 #include "codegen/lower/by_lanes.h"
 #include "codegen/lower/callers_alignment.h"
 #include "codegen/lower/code_passes.h"
@@ -96,6 +97,8 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     add(new Transposes(target.vector_bytes));
     // Terms outside the borders.
     add(new ExcludedTerms());
+    // Vectors that hang over the borders.
+    add(new BorderLoads(target));
   }
   if (on_gpu) add(new NothingAtomic());
   if (target.features.has(Feature::OpenCl)) {

@@ -123,6 +123,10 @@ int natural_vector_bytes(const Target& target) {
   }
 }
 
+// All but the first ones, which have vectors of 32 and 64 bits only.
+const Features kAvx512OfBytes = {Feature::Avx512Skylake, Feature::Avx512Cannonlake, Feature::Avx512Zen4,
+                                 Feature::Avx512SapphireRapids, Feature::Avx512Zen5};
+
 void describe_vector_unit(Target& target) {
   const Platform& platform = target.platform;
   const bool many = (platform.architecture == Architecture::Arm && platform.bits == 64) ||
@@ -140,6 +144,11 @@ tl::unexpected<Diagnostic> unknown_target(std::string_view text, std::string_vie
 }
 
 }  // namespace
+
+bool Target::has_masked_loads(int bits, bool are_floats) const {
+  if (bits < 32) return features.has_any(kAvx512OfBytes);
+  return features.has_any(kAvx512) || features.has(Feature::Avx2) || (are_floats && features.has(Feature::Avx));
+}
 
 std::string_view name(Device device) { return kDevices[static_cast<size_t>(device)]; }
 std::string_view name(Processor processor) { return kProcessors[static_cast<size_t>(processor)]; }

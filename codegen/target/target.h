@@ -93,6 +93,8 @@ struct Target {
     // The first processors that have all of them; the features of later ones come with these.
     return features.has(Feature::Avx512Zen4) || features.has(Feature::Avx512SapphireRapids);
   }
+  /// Whether it has loads of vectors of such elements, of which a mask leaves lanes out without touching memory.
+  bool has_masked_loads(int bits, bool are_floats) const;
   /// Of a natural vector; complex numbers are computed as vectors of either part.
   int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(component_type(type))); }
 };

@@ -1,0 +1,51 @@
+// Vectors that hang over a border, loaded at once.
+//
+// What lies outside a border is read clamped, since its term does not count, and a clamped vector is gathered element
+// by element: for two of the three taps of a padded row, in each vector at its ends. A masked load brings the whole
+// vector at once, and lanes outside the border touch no memory.
+#pragma once
+
+#include <vector>
+
+#include "Halide.h"
+#include "codegen/target/target.h"
+
+namespace tile_tune::codegen {
+
+/// A pass over lowered code. Loads of a vector whose index is clamped, of neighbours or of every second to fourth
+/// element in memory, become masked loads where a select around them takes only lanes that the clamp leaves alone.
+/// Others stay: what a program itself clamps means the elements at the border. Indices of 64 bits stay, too (kernels
+/// for many sizes), and clamps that are multiplied (dimensions with strides, complex elements).
+class BorderLoads : public Halide::Internal::IRMutator {
+ public:
+  explicit BorderLoads(const Target& target) : target_(target) {}
+
+ private:
+  using IRMutator::visit;
+  Halide::Expr visit(const Halide::Internal::Select* op) override;
+  Halide::Expr visit(const Halide::Internal::Load* op) override;
+  Halide::Expr visit(const Halide::Internal::Let* op) override;
+  Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override;
+  // Their lanes are others.
+  Halide::Expr visit(const Halide::Internal::Shuffle* op) override { return without_known(op); }
+  Halide::Expr visit(const Halide::Internal::VectorReduce* op) override { return without_known(op); }
+  Halide::Expr visit(const Halide::Internal::Broadcast* op) override { return without_known(op); }
+
+  template <typename Node>
+  Halide::Expr without_known(const Node* op) {
+    const Halide::Internal::ScopedValue<std::vector<Halide::Expr>> unknown(known_, {});
+    return IRMutator::visit(op);
+  }
+  Halide::Expr with_known(std::vector<Halide::Expr> differences, int lanes, const Halide::Expr& value);
+  bool is_known(const Halide::Expr& difference) const;
+  /// Undefined if the load stays as it is.
+  Halide::Expr under_mask(const Halide::Internal::Load& load) const;
+
+  const Target& target_;
+  // Functions of the lane that are not negative in any lane that is taken of what is visited, which has so many lanes.
+  std::vector<Halide::Expr> known_{};
+  int lanes_ = 0;
+  Halide::Internal::Scope<Halide::Expr> names_{};  // of vectors
+};
+
+}  // namespace tile_tune::codegen
