@@ -12,6 +12,7 @@
 #include "codegen/lower/folds.h"
 #include "codegen/lower/functions/rare.h"
 #include "codegen/lower/in_turn.h"
+#include "codegen/lower/joined_indices.h"
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/reversed.h"
 #include "codegen/lower/shared_factors.h"
@@ -82,6 +83,8 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   const bool on_gpu = target.device == Device::Gpu;
   // Two numbers side by side.
   add(new FloatRamps());
+  // Addresses of fused loops.
+  if (!on_gpu) add(new JoinedIndices());
   // The sums of a GPU's thread.
   if (on_gpu) add(new ShrinkRegisters());
   // Loads from outputs, whose buffers may begin anywhere.
