@@ -16,13 +16,40 @@ namespace {
 
 using Halide::Expr;
 
-Expr floor_division(const Expr& a, const Expr& b) {
-  if (a.type().is_float()) {
-    if (!Halide::Internal::is_const_zero(b)) return a / b;
-    // Halide refuses a literal zero here. Infinity times a is what IEEE has for it, 0 and NaN included.
+// What indices and literals alone say: Halide may come to know it when it has unrolled a loop.
+bool may_become_known(const Expr& x) {
+  struct Reads : Halide::Internal::IRVisitor {
+    using IRVisitor::visit;
+    void visit(const Halide::Internal::Call* call) override {
+      found |= call->call_type == Halide::Internal::Call::Halide || call->call_type == Halide::Internal::Call::Image;
+      IRVisitor::visit(call);
+    }
+    void visit(const Halide::Internal::Variable* name) override { found |= name->type.is_float(); }
+    bool found = false;
+  } reads;
+  x.accept(&reads);
+  return !reads.found && !Halide::Internal::is_const(x);
+}
+
+Expr float_quotient(const Expr& a, const Expr& b) {
+  // Halide refuses to divide by a zero that it knows. Infinity times a is what IEEE has for it, 0 and NaN included.
+  if (Halide::Internal::is_const_zero(b)) {
     const bool negative = std::signbit(Halide::Internal::as_const_float(b).value_or(0));
     return a * Halide::Internal::make_const(a.type(), negative ? -INFINITY : INFINITY);
   }
+  if (!may_become_known(b)) return a / b;
+  const Expr one = Halide::Internal::make_one(a.type()), infinity = Halide::Internal::make_const(a.type(), INFINITY);
+  return named(a, [&](const Expr& dividend) {
+    return named(b, [&](const Expr& divisor) {
+      const Expr is_zero = word_of(magnitude(divisor)) == 0;
+      const Expr signed_infinity = value_of(a.type(), word_of(divisor) | word_of(infinity));
+      return chosen(is_zero, dividend * signed_infinity, dividend / chosen(is_zero, one, divisor));
+    });
+  });
+}
+
+Expr floor_division(const Expr& a, const Expr& b) {
+  if (a.type().is_float()) return float_quotient(a, b);
   // Halide's integer division rounds so that the remainder is not negative, which is floor for b > 0 only.
   const Expr quotient = a / b;
   if (!a.type().is_int()) return quotient;
