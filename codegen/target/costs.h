@@ -24,6 +24,10 @@ inline namespace zen4_2026_11 {
 /// Multiply-adds in flight that hide their latency: 4 cycles and 2 units a core on x86 since Haswell; on Zen 4, where a
 /// 512-bit operation takes both units, 4.
 inline constexpr double kInFlight = 8;
+/// Operations that wait for others meanwhile: 256 to 512 on x86 since 2019 (Zen 3: 256, Zen 4: 320), beside which are
+/// addresses and loops. 3 x 3 windows in steps of 2 of 64 x 33 x 145 took 28 us with 4 vectors in a tile, 23 with two
+/// (Zen 4 with AVX2, 2026-11-28).
+inline constexpr double kOperationsAhead = 192;
 /// How much that may overstate the time of a tile with few accumulators. Reductions in lanes that need copies or the
 /// second cache are held against what is left: 256 x 408 by 408 x 8 took 10.5 us so where the estimate is 0.56 of that
 /// of a tile of columns, which took 9.2; 64 x 4096 by 4096 x 3 took 13.7 where it is 0.26, of 81 (two cores,
@@ -79,9 +83,17 @@ inline constexpr int64_t kMostUnrolledTaps = 80;
 /// A border tile runs through the copy of the loop that has guards. 3x3 NHWC convolution of 56 columns, padded: 93 % of
 /// the peak in tiles of 8 columns (2 of 7 at a border), 72 in tiles of 14 (2 of 4).
 inline constexpr double kBorder = 0.3;
-/// Results of more than one row that are written in pieces of rows, an element: stores of whole rows one after the
-/// other are a stream that the hardware fetches ahead. 500 products 72x26x72 took 608 us with tiles of whole rows, 650
-/// to 690 with a third of a row each; 700 and 1000 from memory.
+/// The same of vectors that hang over it, whose lanes are masked (codegen/lower/border_loads.h). Chosen: of the
+/// depthwise convolution below with two vectors of four at a border, which takes 1.1 times as long as with the whole
+/// row in a tile.
+inline constexpr double kBorderOfVector = 0.1;
+/// A row of a tile that is read from a page of its own, and its results stored to another. 3 x 3 windows of 8 x 128
+/// channels of 56 x 56 took 467 us with eight rows of an image in a tile, 544 with two rows of four images (Zen 4,
+/// 2026-11-28).
+inline constexpr double kPageOfRow = 4;
+/// Results of more than one row that are written in thirds of rows and less, an element (in halves three quarters of
+/// it): stores of whole rows one after the other are a stream that the hardware fetches ahead. 500 products 72x26x72
+/// took 608 us with tiles of whole rows, 650 to 690 with a third of a row each; 700 and 1000 from memory.
 inline constexpr double kPieceOfRow = 0.15;
 /// Accumulators beyond twice the registers are loaded and stored for every operation on them: 2x3 rows of a grouped
 /// convolution with unrolled taps fell from 111 to 48 GFLOP/s (decision 29).
@@ -126,6 +138,9 @@ inline constexpr int64_t kShortestStream = 4096;
 /// Windows of so few taps (2x2 pools, 3 taps) are unrolled whole while a body has no more operations than this, well
 /// below what compiles for long. Chosen, not measured.
 inline constexpr int64_t kMostTapsUnrolled = 4, kMostUnrolledByDefault = 128;
+/// The same of all taps or terms there are: sums of 6 terms into rows of 6 floats took 21 us with a loop, 9.5 unrolled
+/// (64 x 6 x 123 x 6, Zen 4 with AVX2, 2026-11-28).
+inline constexpr int64_t kShortReduction = 8;
 /// The same of windows that vectors move over in steps: 5x5 pools of 8 x 67 x 5 x 128, in steps of 3, took 33 us with a
 /// loop over taps, 17 unrolled (two Zen 4 cores, 2026-11-27).
 inline constexpr int64_t kMostSharingTaps = 8;

@@ -1,7 +1,7 @@
-// One tile level, the register tile. Loops that every operand uses (batches, groups) are outermost. Of the others the
-// operand loaded by vectors is the panel, the rest are rows. If all panels of a batch fit half of the second cache, or
-// take less time to be read again than the rows, rows run outside and the panels are packed once a batch; else panels
-// run outside, packed one by one.
+// One tile level, the register tile. Loops that every operand uses (batches, groups) are outermost; beside panels alone
+// that are read as they lie all go in the order of memory. Of the others the operand loaded by vectors is the panel,
+// the rest are rows. If all panels of a batch fit half of the second cache, or take less time to be read again than the
+// rows, rows run outside and the panels are packed once a batch; else panels run outside, packed one by one.
 #include "search/space/contraction_schedule.h"
 
 #include <algorithm>
@@ -37,16 +37,31 @@ struct Layout {
   }
   bool in_panel(const Operand& operand) const { return !operand.affine || stride(operand, tile.vector_loop) != 0; }
 
-  // Vectors run along batches, over operands of which one that is too large to be copied as a whole lies otherwise: it
-  // is copied once for each vector of batches, or it would be again for every panel of the others.
+  // Vectors run along batches, over operands of which one lies otherwise: it is copied once for each vector of batches
+  // by the thread that reads it, or it would be again for every panel of the others, or as a whole by one thread for
+  // all. (125 products of 18 x 19 by 19 x 8, the batch innermost in the one and outermost in the other, took 18 us with
+  // the whole copied, 7 so; two Zen 4 cores, 2026-11-28.) Not where that is the smaller part by far: weights of a
+  // depthwise convolution, whose input is then walked through once for each vector of channels.
   bool copies_batches() const {
-    bool copies = false;
+    constexpr double kSmallPart = 0.25;  // chosen
+    double all = 0, copied = 0;
+    bool is_large = false;
     for (const auto& operand : context.loops.operands) {
       if (!in_panel(operand)) return false;
-      copies |= operand.affine && stride(operand, tile.vector_loop) > 1 &&
-                bytes(operand) > static_cast<double>(context.target->l2_bytes) / 2;
+      all += bytes(operand);
+      if (!operand.affine || stride(operand, tile.vector_loop) <= 1) continue;
+      copied += bytes(operand);
+      is_large |= bytes(operand) > static_cast<double>(context.target->l2_bytes) / 2;
     }
-    return copies;
+    return is_large || (copied > kSmallPart * all && shares_batches());
+  }
+  // Threads that take turns with the vectors of batches are done at about the same time: chosen, above the 4 of 3 that
+  // two threads take for three (6.8 us, 9.0 with the whole copied and batches cut further; 2026-11-28).
+  bool shares_batches() const {
+    constexpr double kMostIdle = 1.5;
+    const int64_t batches = trips(tile.vector_loop), threads = context.target->threads;
+    const int64_t rounds = (batches + threads - 1) / threads;
+    return static_cast<double>(rounds * threads) <= kMostIdle * static_cast<double>(batches);
   }
 
   enum class Kind { Batch, Panel, Row };
@@ -59,6 +74,19 @@ struct Layout {
     }
     if (p == tile.vector_loop) return copies_batches() ? Kind::Batch : Kind::Panel;
     return panel && row ? Kind::Batch : panel ? Kind::Panel : Kind::Row;
+  }
+
+  // There are panels alone, read as they lie, beside what a near cache keeps: batches need not come first, and all can
+  // be read in the order of memory. 3 x 3 windows of 8 x 128 channels of 56 x 56, a plane a channel, took 690 us with
+  // the channels outside, 360 to 490 with the images (two Zen 4 cores, 2026-11-28).
+  bool walks_memory() const {
+    double rows = 0;
+    for (const auto& operand : context.loops.operands) {
+      if (!operand.affine || (in_panel(operand) && stride(operand, tile.vector_loop) != 1)) return false;
+      if (!in_panel(operand)) rows += bytes(operand);
+    }
+    return trips_of(Kind::Row) == 1 && rows <= static_cast<double>(context.target->l2_bytes) / 2 &&
+           context.contiguous_loop() == tile.vector_loop;
   }
 
   // Bytes that one batch reads of the vector operands, or of the others.
@@ -74,6 +102,45 @@ struct Layout {
     return bytes;
   }
 
+  // Elements that are copied of an operand for each tile of some loops, all of them: windows of tiles overlap.
+  double copied_for_tiles(const Operand& operand, const std::vector<int>& loops) const {
+    std::vector<int64_t> extents(context.loops.loop_count());
+    double tiles = 1;
+    for (int p = 0; p < outputs(); ++p) extents[p] = std::max<int64_t>(context.loops.output[p], 1);
+    for (int r = 0; r < context.reductions(); ++r)
+      extents[outputs() + r] = std::max<int64_t>(context.loops.reduction[r], 1);
+    for (const int p : loops) {
+      extents[p] = tile.tile[p];
+      if (stride(operand, p) != 0) tiles *= static_cast<double>(trips(p));
+    }
+    return tiles * context.loops.footprint(*context.program, operand, extents);
+  }
+
+  // Each element is copied more than a few times where it is for the tiles of these loops. Dilated windows of 5 x 3
+  // over 16 x 32 x 1 x 16 of two channels took 150 us with 10 columns copied for each two, 36 with the whole copied
+  // before, and windows of which each element was copied twice and four times 16 and 7.7 us, where the whole took 100
+  // and 10.9 (two Zen 4 cores, 2026-11-28).
+  bool repeats(const Operand& operand, const std::vector<int>& loops) const {
+    constexpr double kAFew = 4.5;
+    return copied_for_tiles(operand, loops) > kAFew * whole_footprint(context, operand);
+  }
+  bool repeats_in_panels() const {
+    std::vector<int> panels;
+    for (int p = 0; p < outputs(); ++p)
+      if (kind(p) != Kind::Row) panels.push_back(p);
+    const auto& operands = context.loops.operands;
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+      return operand.affine && stride(operand, tile.vector_loop) > 1 && repeats(operand, panels);
+    });
+  }
+  // How many of the first loops of an order a copy is made inside of so that it does not repeat itself; no fewer than
+  // the parallel ones, else none.
+  int copy_depth(const Operand& operand, const std::vector<int>& order, int depth, int parallel) const {
+    while (depth > 0 && repeats(operand, {order.begin(), order.begin() + depth}))
+      depth = depth > parallel ? depth - 1 : 0;
+    return depth;
+  }
+
   double bytes(const Operand& operand) const { return tensor_bytes(context.program->tensors[operand.tensor]); }
 
   // A step along it stays on the line of an operand that is read by single elements.
@@ -84,18 +151,20 @@ struct Layout {
     });
   }
 
-  // Outermost first. Within a kind the target is written in its own order, the vector loop innermost; of the rows those
-  // that stay on a line come last, or each of its elements would be fetched anew: a contraction of 33 MB, transposed,
-  // took 5.4 to 8.8 ms with them outermost, 2.4 to 3.3 so (tccg06, two Zen 4 cores).
+  // Outermost first. Within a kind (batches and panels are one where memory is walked through) the target is written in
+  // its own order, the vector loop innermost; of the rows those that stay on a line come last, or each of its elements
+  // would be fetched anew: a contraction of 33 MB, transposed, took 5.4 to 8.8 ms with them outermost, 2.4 to 3.3 so
+  // (tccg06, two Zen 4 cores).
   std::vector<int> loop_order(bool rows_outside) const {
     std::vector<int> order(outputs());
     std::iota(order.begin(), order.end(), 0);
+    const bool in_order = walks_memory();
     auto rank = [&](int p) {
       switch (kind(p)) {
         case Kind::Batch:
           return 0;
         case Kind::Panel:
-          return (rows_outside ? 5 : 1) + (p == tile.vector_loop ? 1 : 0);
+          return (in_order ? 0 : rows_outside ? 5 : 1) + (p == tile.vector_loop ? 1 : 0);
         default:
           return stays_on_line(p) ? 4 : 3;
       }
@@ -118,6 +187,29 @@ struct Layout {
   }
 };
 
+// The body stays small where a window that vectors slide over is unrolled as a whole.
+bool unrolls_taps(const Layout& layout) {
+  const auto& context = layout.context;
+  int64_t body = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    body *= layout.tile.tile[p] / (p == layout.tile.vector_loop ? layout.tile.lanes : 1);
+  for (const int r : window_loops(context, layout.tile.vector_loop))
+    body *= std::max<int64_t>(context.loops.reduction[r], 1);
+  return body <= costs::kMostUnrolledTaps;
+}
+
+// Vectors that rows of the tile load for different taps are the same.
+bool is_shared_by_rows(const Layout& layout, int r) {
+  const auto& context = layout.context;
+  if (!unrolls_taps(layout)) return false;
+  for (const Operand& operand : context.loops.operands)
+    for (int p = 0; p < context.outputs(); ++p)
+      if (p != layout.tile.vector_loop && layout.tile.tile[p] > 1 && operand.affine && layout.in_panel(operand) &&
+          share_of_overlap(context, operand, r, p, layout.tile.tile[p]) < 1)
+        return true;
+  return false;
+}
+
 // Reduction loops in the order that walks the operand read by single elements best, widest steps outside.
 std::vector<int> reduction_order(const Layout& layout) {
   const auto& context = layout.context;
@@ -134,18 +226,19 @@ std::vector<int> reduction_order(const Layout& layout) {
   return order;
 }
 
-// A window that vectors slide over is unrolled as a whole where the body stays small.
+// The same with taps that rows of the tile share last, so that what is loaded for one row is still there for the next.
+std::vector<int> with_shared_taps_last(const Layout& layout, std::vector<int> order) {
+  if (usual_dot_product(layout.context) != DotForm::None) return order;
+  std::stable_partition(order.begin(), order.end(), [&](int r) { return !is_shared_by_rows(layout, r); });
+  return order;
+}
+
 std::vector<int> unrolled_taps(const Layout& layout) {
   const auto& context = layout.context;
   std::vector<int> unroll(context.reductions(), 1);
-  int64_t accumulators = 1;
-  for (int p = 0; p < context.outputs(); ++p)
-    accumulators *= layout.tile.tile[p] / (p == layout.tile.vector_loop ? layout.tile.lanes : 1);
-  const auto windows = window_loops(context, layout.tile.vector_loop);
-  int64_t body = accumulators;
-  for (const int r : windows) body *= std::max<int64_t>(context.loops.reduction[r], 1);
-  if (body > costs::kMostUnrolledTaps) return unroll;
-  for (const int r : windows) unroll[r] = static_cast<int>(std::max<int64_t>(context.loops.reduction[r], 1));
+  if (!unrolls_taps(layout)) return unroll;
+  for (const int r : window_loops(context, layout.tile.vector_loop))
+    unroll[r] = static_cast<int>(std::max<int64_t>(context.loops.reduction[r], 1));
   return unroll;
 }
 
@@ -181,7 +274,7 @@ bool wastes_lines(const Layout& layout, const Operand& operand, const std::vecto
     if (distance == 0) passes *= layout.trips(p);
     if (distance != 0 && distance * bytes < codegen::kLineBytes && layout.tile.tile[p] > 1) return false;
   }
-  return passes >= costs::kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes) / 2;
+  return passes >= costs::kPassesToPack && layout.bytes(operand) <= static_cast<double>(context.target->l3_bytes);
 }
 
 // Of a tile's multiples that make a vector of neighbours or so, the one that loses least in the last tile.
@@ -253,7 +346,9 @@ bool shares_panels(const Layout& layout) {
   const int64_t batches = layout.trips_of(Layout::Kind::Batch);
   const int64_t panels = batches * layout.trips_of(Layout::Kind::Panel);
   // With batches for all, each thread copies its own in any case.
-  if (panels < context.target->threads || batches >= kPiecesPerThread * context.target->threads) return false;
+  if (panels < context.target->threads || batches >= kPiecesPerThread * context.target->threads ||
+      layout.repeats_in_panels())
+    return false;
   const auto threads = static_cast<double>(context.target->threads);
   const double panels_copied = copied_elements(layout, true) * costs::kTransposedMove,
                rows_copied = copied_elements(layout, false) * costs::kTransposedMove;
@@ -430,7 +525,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   stage.cpu().lanes = tile.lanes;
   for (const int64_t size : tile.tile) stage.tiles.push_back({size});
   const bool shares = !layout.copies_batches() && shares_panels(layout);
-  const bool rows_outside = !shares && (layout.copies_batches() || runs_rows_outside(layout));
+  const bool rows_outside = !shares && !layout.walks_memory() && (layout.copies_batches() || runs_rows_outside(layout));
   const auto order = layout.loop_order(rows_outside);
   stage.order = {order};
   collect_neighbours(context, stage);
@@ -445,7 +540,9 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   const auto packed_at = static_cast<size_t>(std::count_if(order.begin(), order.end(), is_before_pack));
   if (is_worth_threads(context, tile.lanes)) {
     int64_t pieces = 1;
-    const int most = shares ? static_cast<int>(packed_at) : context.outputs();
+    // Each thread copies what it uses.
+    const bool copies_own = shares || (layout.copies_batches() && layout.shares_batches());
+    const int most = copies_own ? static_cast<int>(packed_at) : context.outputs();
     while (pieces < kPiecesPerThread * context.target->threads && stage.cpu().parallel < most)
       pieces *= trip_count(context.loops, stage, order[stage.cpu().parallel++], 0);  // of collected results' tiles
   }
@@ -469,10 +566,12 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
     // A small operand that loops around the copy do not use is copied once for all of them.
     const bool again = std::any_of(order.begin(), order.begin() + depth,
                                    [&](int p) { return layout.trips(p) > 1 && layout.stride(operand, p) == 0; });
-    const int at = again && layout.bytes(operand) <= static_cast<double>(context.target->l2_bytes) / 2 ? 0 : depth;
+    const bool is_small = layout.bytes(operand) <= static_cast<double>(context.target->l2_bytes) / 2;
+    const int at = again && is_small ? 0 : layout.copy_depth(operand, order, depth, stage.cpu().parallel);
     stage.packings.push_back(
         {operand.number, at, storage_order(layout, operand, tile.vector_loop, stage.reduction_order)});
   }
+  stage.reduction_order = with_shared_taps_last(layout, stage.reduction_order);
   read_in_long_pieces(layout, stage);
   return stage;
 }

@@ -117,7 +117,9 @@ void choose_reduction(const NestModel& model, NestSchedule& stage) {
   const auto sharing = vector >= 0 && vector < context.outputs() && model.moves_in_steps(vector)
                            ? window_loops(context, vector)
                            : std::vector<int>{};
+  const bool is_short = model.reduction_length() <= static_cast<double>(costs::kShortReduction);
   const auto most_taps = [&](int r) {
+    if (is_short) return costs::kShortReduction;
     return std::find(sharing.begin(), sharing.end(), r) == sharing.end() ? costs::kMostTapsUnrolled
                                                                          : costs::kMostSharingTaps;
   };

@@ -125,7 +125,7 @@ struct Lanes {
         if (stride(operand, p) != 0) count *= static_cast<double>(tile[p]);
       loads += count * (load + widening(operand, tile));
     }
-    const double step = step_time(static_cast<double>(accumulators), loads, width.share);
+    const double step = step_time(static_cast<double>(accumulators), loads, width.share, costs::kInFlight);
     const int64_t at_a_time = iterations_at_a_time();
     const int64_t steps = (reduction() + at_a_time - 1) / at_a_time;  // what fills no vector takes one, too
     return trips * (others * static_cast<double>(steps) * step + fold_cost(accumulators) + costs::kInFlight);

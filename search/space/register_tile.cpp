@@ -27,17 +27,25 @@ bool slides(const StageContext& context, const Operand& operand, int r) {
   });
 }
 
+double iterations_of_reduction(const StageContext& context) {
+  double count = 1;
+  for (const int64_t extent : context.loops.reduction) count *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return count;
+}
+
 struct Candidate {
   const StageContext& context;
   int vector_loop;
   int lanes;
-  double share;                   // VectorWidth::share
-  std::vector<double> load_cost;  // by operand: of one vector, or of one scalar
-  double moves = 0;               // of packing
-  int64_t taps = 0;               // of the window that vectors slide over; 0: there is none
-  std::vector<bool> guarded{};    // by output loop: a constraint cuts its borders off
-  bool stores_rows = false;       // results are neighbours in memory along the vector loop
-  std::vector<double> reread{};   // by operand: what a pass costs that reads it again from the last cache
+  double share;                     // VectorWidth::share
+  std::vector<double> load_cost;    // by operand: of one vector, or of one scalar
+  double moves = 0;                 // of packing
+  int64_t taps = 0;                 // of the window that vectors slide over; 0: there is none
+  std::vector<bool> guarded{};      // by output loop: a constraint cuts its borders off
+  bool stores_rows = false;         // results are neighbours in memory along the vector loop
+  bool masks_borders = false;       // what hangs over them is loaded under a mask
+  std::vector<bool> turns_pages{};  // by output loop: rows lie on pages of their own, of more than the second cache has
+  std::vector<double> reread{};     // by operand: what a pass costs that reads it again from the last cache
 
   int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
   // Vectors of one element each, and of one operand's.
@@ -72,19 +80,35 @@ struct Candidate {
         taps_of_rows *= context.loops.reduction[r];
     return rows > 1 && rows * taps_of_rows > context.target->l1_bytes / costs::kWayBytes;
   }
+  bool loops_over_taps(int64_t accumulators) const {
+    return taps > 0 && accumulators * taps > costs::kMostUnrolledTaps;
+  }
+  // Of a step of so many operations, where its sums wait for those before: of a sum that is a row of instructions
+  // without a loop the next tile's are ready meanwhile.
+  double latency(int64_t accumulators, double operations) const {
+    const double steps = iterations_of_reduction(context);
+    if (static_cast<double>(taps) != steps || loops_over_taps(accumulators)) return costs::kInFlight;
+    return costs::kInFlight / std::max(1.0, costs::kOperationsAhead / (steps * operations));
+  }
+  // Rows that are read from as many streams, which begin and end with the tile.
+  int64_t pages(const std::vector<int64_t>& tile) const {
+    int64_t pages = 1;
+    for (int p = 0; p < context.outputs(); ++p)
+      if (turns_pages[p]) pages *= tile[p];
+    return pages;
+  }
   /// The cheapest with so many vectors in a row of the tile.
   std::optional<RegisterTile> best(int64_t vectors) const;
   int64_t most_vectors() const;
-  double step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const;
+  struct Step {
+    int64_t accumulators;
+    double latency;  // that it may not hide
+    double time;
+  };
+  Step step(const std::vector<int64_t>& tile) const;
   double store_cost(const std::vector<int64_t>& tile) const;
   double reread_cost(const std::vector<int64_t>& tile) const;
 };
-
-double iterations_of_reduction(const StageContext& context) {
-  double count = 1;
-  for (const int64_t extent : context.loops.reduction) count *= static_cast<double>(std::max<int64_t>(extent, 1));
-  return count;
-}
 
 double elements_of_output(const StageContext& context) {
   double count = 1;
@@ -92,26 +116,33 @@ double elements_of_output(const StageContext& context) {
   return count;
 }
 
-// Vector operations of one step of the reduction, and how many of them accumulate.
-double Candidate::step_cost(const std::vector<int64_t>& tile, int64_t& accumulators) const {
-  accumulators = 1;
+// Vector operations of one step of the reduction, and those of them that accumulate.
+Candidate::Step Candidate::step(const std::vector<int64_t>& tile) const {
+  int64_t accumulators = 1;
   for (int p = 0; p < context.outputs(); ++p) accumulators *= tile[p] / (p == vector_loop ? lanes : 1);
+  const bool in_loop = loops_over_taps(accumulators);
   double loads = 0;
   for (size_t o = 0; o < context.loops.operands.size(); ++o) {
+    const Operand& operand = context.loops.operands[o];
+    const bool misses = thrashes(operand, tile);
+    const bool shares = taps > 0 && !in_loop && !misses && operand.affine && stride(operand, vector_loop) != 0;
     double count = 1;
+    for (int p = 0; shares && p < context.outputs(); ++p)
+      for (int r = 0; p != vector_loop && r < context.reductions(); ++r)
+        count *= share_of_overlap(context, operand, r, p, tile[p]);
     for (int p = 0; p < context.outputs(); ++p)
-      if (stride(context.loops.operands[o], p) != 0) {
+      if (stride(operand, p) != 0) {
         const int64_t pieces = tile[p] / (p == vector_loop ? lanes : 1);
         count *= static_cast<double>(pieces);
       }
-    const double least = thrashes(context.loops.operands[o], tile) ? costs::kLoadFromSecondCache : 0;
-    const double shuffled = is_run(context.loops.operands[o], tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
+    const double least = misses ? costs::kLoadFromSecondCache : 0;
+    const double shuffled = is_run(operand, tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
     loads += count * std::max({load_cost[o], shuffled, least});
   }
-  const bool loops_over_taps = taps > 0 && accumulators * taps > costs::kMostUnrolledTaps;
   const auto parts = static_cast<double>(this->parts());
-  return step_time(parts * parts * static_cast<double>(accumulators), parts * loads, share) *
-         (loops_over_taps ? costs::kLoopOverTaps : 1);
+  const double sums = parts * parts * static_cast<double>(accumulators);
+  const double waits = latency(accumulators, sums + parts * loads);
+  return {accumulators, waits, step_time(sums, parts * loads, share, waits) * (in_loop ? costs::kLoopOverTaps : 1)};
 }
 
 // Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by
@@ -154,21 +185,26 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
   tile[vector_loop] = vectors * lanes;
   // Vector registers that hold a column while it meets the rows.
   auto consider = [&] {
-    int64_t accumulators = 0;
-    const double step = step_cost(tile, accumulators);
+    const auto [accumulators, latency, time] = step(tile);
     if (parts() * (accumulators + vectors) + 1 > context.target->vector_registers) return;
     double trips = 1;
     for (int p = 0; p < outputs; ++p) {
       const int64_t tiles = (std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p];
       const auto here = static_cast<double>(tiles);
-      trips *= here * (guarded[p] && tile[p] > 1 ? 1 + costs::kBorder * std::min(1.0, 2 / here) : 1);
+      const bool is_masked = p == vector_loop && masks_borders && !loops_over_taps(accumulators);
+      const double border = is_masked ? costs::kBorderOfVector : costs::kBorder;
+      trips *= here * (guarded[p] && tile[p] > 1 ? 1 + border * std::min(1.0, 2 / here) : 1);
     }
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
-    const double ends = static_cast<double>(parts() * accumulators) * share + costs::kInFlight;
-    const bool in_pieces = stores_rows && accumulators > vectors && tile[vector_loop] < loops.output[vector_loop];
+    const double ends = static_cast<double>(parts() * accumulators) * share + latency +
+                        costs::kPageOfRow * static_cast<double>(pages(tile) - 1);
+    const double pieces =
+        stores_rows && accumulators > vectors
+            ? std::ceil(static_cast<double>(loops.output[vector_loop]) / static_cast<double>(tile[vector_loop]))
+            : 1;
     const double all_moves = moves + elements_of_output(context) * store_cost(tile);
-    const double cost = trips * (steps * step + ends) + reread_cost(tile) + all_moves +
-                        (in_pieces ? elements_of_output(context) * costs::kPieceOfRow : 0);
+    const double cost = trips * (steps * time + ends) + reread_cost(tile) + all_moves +
+                        elements_of_output(context) * costs::kPieceOfRow * std::min(1.0, 1.5 * (1 - 1 / pieces));
     if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, all_moves};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
@@ -207,6 +243,29 @@ Access access_along(const StageContext& context, const Operand& operand, int loo
   if (packing_dimension(context, operand, loop) < 0) return direct;
   const bool free = codegen::is_packed_beforehand(*context.program, operand);
   return {costs::kVectorLoad, free ? 0 : whole_footprint(context, operand) * costs::kTransposedMove};
+}
+
+// Loads of what hangs over a border are masked (codegen/lower/border_loads.h).
+bool are_masked_at_borders(const StageContext& context, int vector_loop) {
+  const auto& operands = context.loops.operands;
+  return !is_complex(context.type) && std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+    const DType type = context.program->tensors[operand.tensor].type;
+    return operand.affine && context.distance(operand, vector_loop) <= 1 &&
+           context.target->has_masked_loads(static_cast<int>(dtype_size(type)) * 8, is_float(type));
+  });
+}
+
+// Along output loop p vectors of an operand that no near cache holds come from other pages, none of which rows share.
+bool leaves_page(const StageContext& context, int vector_loop, int p) {
+  const auto& operands = context.loops.operands;
+  return p != vector_loop && std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+           if (!operand.affine || context.distance(operand, vector_loop) == 0) return false;
+           for (int r = 0; r < context.reductions(); ++r)
+             if (share_of_overlap(context, operand, r, p, 2) < 1) return false;
+           const auto bytes = static_cast<int64_t>(dtype_size(context.program->tensors[operand.tensor].type));
+           return context.distance(operand, p) * bytes >= costs::kWayBytes &&
+                  NestModel{context}.bytes_of(operand) > static_cast<double>(context.target->l2_bytes);
+         });
 }
 
 std::vector<bool> guarded_loops(const StageContext& context) {
@@ -258,6 +317,8 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
   }
   const auto& statement = context.program->statements[context.statement];
   candidate.reread = reread_by_operand(context, loop, candidate.lanes);
+  candidate.masks_borders = are_masked_at_borders(context, loop);
+  for (int p = 0; p < context.outputs(); ++p) candidate.turns_pages.push_back(leaves_page(context, loop, p));
   candidate.stores_rows = codegen::output_stride(*context.program, statement, context.loops, loop) == 1;
   return candidate;
 }
@@ -309,8 +370,25 @@ std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type
   return {{lanes, 1}};
 }
 
-double step_time(double accumulators, double loads, double share) {
-  return std::max({accumulators * share, loads * share, costs::kInFlight}) + costs::kLoadShare * loads * share;
+double step_time(double accumulators, double loads, double share, double latency) {
+  return std::max({accumulators * share, loads * share, latency}) + costs::kLoadShare * loads * share;
+}
+
+double share_of_overlap(const StageContext& context, const Operand& operand, int r, int p, int64_t rows) {
+  const int64_t taps = std::max<int64_t>(context.loops.reduction[r], 1);
+  std::optional<int64_t> apart;  // rows, in taps
+  for (const ir::Subscript& subscript : operand.subscripts) {
+    const auto* affine = std::get_if<ir::AffineExpr>(&subscript);
+    if (!affine) return 1;
+    const int64_t step = affine->coefficient(context.loops.output_index[p]),
+                  tap = affine->coefficient(context.loops.reduction_index[r]);
+    if (step == 0 && tap == 0) continue;
+    if (step == 0 || tap == 0 || step % tap != 0 || (apart && apart != step / tap)) return 1;
+    apart = step / tap;
+  }
+  if (!apart) return 1;
+  const int64_t new_taps = std::min(std::abs(*apart), taps);
+  return static_cast<double>((rows - 1) * new_taps + taps) / static_cast<double>(rows * taps);
 }
 
 double whole_footprint(const StageContext& context, const Operand& operand) {

@@ -41,8 +41,8 @@ int iterations_in_lane(const StageContext& context);
 /// The natural width first; then half of it where that takes half the time.
 std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type);
 
-/// One step of the reduction, which loads so many vectors.
-double step_time(double accumulators, double loads, double share);
+/// One step of the reduction, which loads so many vectors, in vector operations; it takes no less than the latency.
+double step_time(double accumulators, double loads, double share, double latency);
 
 /// The cheapest tile of each width (loop, lanes, and number of vectors) whose accumulators fit the registers, cheapest
 /// first; none where no operand is used twice by different elements (sums, pools), or nothing is left to vectorise. The
@@ -51,6 +51,10 @@ std::vector<RegisterTile> register_tiles_by_width(const StageContext& context);
 
 /// Reduction loops over windows that vectors along `vector_loop` slide over: of a subscript with an output loop in it.
 std::vector<int> window_loops(const StageContext& context, int vector_loop);
+
+/// Of what so many rows along output loop `p` read of an operand for all taps of reduction loop `r`, the share that is
+/// there once: where both move along the same dimensions alike, rows beside each other read the same for other taps.
+double share_of_overlap(const StageContext& context, const codegen::Operand& operand, int r, int p, int64_t rows);
 
 /// What vectorising reduction loop `loop` costs in the same unit: the terms, then a fold over the lanes an element.
 double lane_reduction_cost(const StageContext& context, int loop);
