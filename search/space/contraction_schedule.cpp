@@ -26,6 +26,10 @@ namespace costs = codegen::costs;
 using codegen::NestSchedule;
 using codegen::Operand;
 
+// Terms of a sum from which on it does not show how its results are stored: between 10 that lost and 24 that won where
+// panels are shared out.
+constexpr double kLongSum = 16;
+
 struct Layout {
   const StageContext& context;
   const RegisterTile& tile;
@@ -57,8 +61,15 @@ struct Layout {
   }
   // Threads that take turns with the vectors of batches are done at about the same time: chosen, above the 4 of 3 that
   // two threads take for three (6.8 us, 9.0 with the whole copied and batches cut further; 2026-11-28).
+  // Nor do they write to the same lines all the time: 312 x 2 by 2 x 32 of each of 13, stored beside each other, took
+  // 15 us by rows and 40 to 80 with a vector of the 13 for either thread.
   bool shares_batches() const {
     constexpr double kMostIdle = 1.5;
+    constexpr int64_t kLeastLines = 2;  // of a thread's, chosen
+    const int64_t bytes = context.loops.output[tile.vector_loop] * static_cast<int64_t>(dtype_size(context.type));
+    if (context.contiguous_loop() == tile.vector_loop && NestModel{context}.reduction_length() < kLongSum &&
+        bytes < kLeastLines * context.target->threads * codegen::kLineBytes)
+      return false;
     const int64_t batches = trips(tile.vector_loop), threads = context.target->threads;
     const int64_t rounds = (batches + threads - 1) / threads;
     return static_cast<double>(rounds * threads) <= kMostIdle * static_cast<double>(batches);
@@ -359,7 +370,6 @@ bool shares_panels(const Layout& layout) {
   // were held against it, 13.2 so, a contraction with sums of 5 terms 0.47 ms and 1.18 (AVX2 on two Zen 4 cores,
   // 2026-11-27).
   constexpr double kClearly = 1.05, kSlightly = 1.02;  // chosen
-  constexpr double kLongSum = 16;                      // between 10 terms that lost and 24 that won
   const bool loses = layout.bytes_of_batch(false) > static_cast<double>(context.target->l2_bytes) / 2 ||
                      NestModel{context}.reduction_length() < kLongSum;
   return (loses ? kClearly : kSlightly) * (rows_copied + (panels_copied + work) * rounds) <
