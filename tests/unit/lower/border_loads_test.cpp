@@ -150,6 +150,11 @@ TEST_CASE("a clamp is left alone that the select around it does not stand for") 
   // Neighbours lie too far apart, or there are no masked loads.
   same(Halide::select(ramp(x, 5) < all(1), kept, loaded(Max::make(ramp(x, 5), all(1)))));
   same(counts, kSse);
+  // Of a text that does not say what an instruction set implies.
+  for (const char* text : {"x86-64-linux-avx2-fma", "x86-64-linux-avx512", "x86-64-linux-avx"}) {
+    const Target target = with(text);
+    CHECK(loads_of(BorderLoads(target).mutate(counts), true) == 1);
+  }
   const Expr bytes = Variable::make(Int(8, kLanes), "bytes");
   same(Halide::select(ramp(x) < all(1), bytes, loaded(clamped, Int(8, kLanes))));
 }

@@ -1,0 +1,73 @@
+// Defaults of windows whose rows overlap, and of products whose batch is innermost.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "codegen/schedule/check.h"
+#include "codegen/schedule/loops.h"
+#include "search/space/register_tile.h"
+#include "search/space/space.h"
+#include "tests/unit/space/programs.h"
+
+namespace tile_tune::search {
+namespace {
+
+constexpr const char* kDepthwise =
+    "def f(float(N,C,Y,X) I, float(C,3,3) W) -> (O) { O(n,c,y,x) +=! (y + i - 1 >= 0 && y + i - 1 < Y && x + j - 1 >= "
+    "0 && x + j - 1 < X ? I(n,c,y + i - 1,x + j - 1) : 0) * W(c,i,j) where y in 0:Y, x in 0:X, i in 0:3, j in 0:3 }";
+constexpr const char* kBatchInnermost =
+    "def f(float(K,M,B) P, float(B,N,K) Q) -> (O) { O(m,n,b) +=! P(k,m,b) * Q(b,n,k) }";
+
+codegen::NestSchedule nest_of(const char* text, const ir::Sizes& sizes) {
+  auto target = two_threads(64, 32, 1 << 20);
+  target.features = {codegen::Feature::Avx512Zen4};
+  const auto program = bound(text, sizes);
+  const auto schedule = Space(program, target).default_schedule();
+  REQUIRE(codegen::check(program, schedule).has_value());
+  return schedule.stages.at(0).nest();
+}
+
+}  // namespace
+
+TEST_CASE("rows of an image share what they read, and images are taken one after the other", "[unit]") {
+  const auto nest = nest_of(kDepthwise, {{"N", 8}, {"C", 128}, {"Y", 56}, {"X", 56}});
+  CHECK(nest.cpu().vector_loop == 3);
+  CHECK(nest.tiles[0].back() == 1);
+  CHECK(nest.tiles[2].back() > 1);
+  CHECK(nest.order[0] == std::vector<int>{0, 1, 2, 3});
+  // Of the taps, those along which rows overlap are innermost.
+  CHECK(nest.reduction_order == std::vector<int>{1, 0});
+}
+
+TEST_CASE("what is copied for vectors along an innermost batch is copied by the threads that use it", "[unit]") {
+  const auto nest = nest_of(kBatchInnermost, {{"B", 125}, {"K", 19}, {"M", 18}, {"N", 8}});
+  CHECK(nest.cpu().vector_loop == 2);
+  CHECK(nest.order[0].front() == 2);
+  CHECK(nest.cpu().parallel == 1);
+  REQUIRE(nest.packings.size() == 1);
+  CHECK(nest.packings[0].depth == 1);
+  // Two threads would store to the same lines all the time.
+  CHECK(nest_of(kBatchInnermost, {{"B", 13}, {"K", 2}, {"M", 312}, {"N", 32}}).order[0].front() != 2);
+}
+
+TEST_CASE("rows overlap where a tap and an output move along the same dimensions alike", "[unit]") {
+  const auto share = [](const char* text, int64_t taps) {
+    const auto program = bound(text, {{"P", 64}, {"Q", 64}, {"R", taps}});
+    const auto target = two_threads(64, 32, 1 << 20);
+    const StageContext context{&program, &target, 0, codegen::loops_of(program, program.statements[0])};
+    return share_of_overlap(context, context.loops.operands[0], 0, 1, 4);
+  };
+  const auto of = [](const char* read) {
+    return std::string("def f(float(P,Q) I, float(R) W) -> (O) { O(n,x) +=! I(") + read +
+           ") * W(r) where n in 0:3, x in 0:8 }";
+  };
+  CHECK(share(of("n,x + r").c_str(), 3) == 6.0 / 12);
+  CHECK(share(of("n,2 * x + r").c_str(), 3) == 9.0 / 12);
+  CHECK(share(of("n,4 * x + r").c_str(), 3) == 1);
+  CHECK(share(of("n,3 * x + 2 * r").c_str(), 3) == 1);
+  CHECK(share(of("x + r,x + r").c_str(), 3) == 6.0 / 12);
+  CHECK(share(of("x + r,r").c_str(), 3) == 1);
+  CHECK(share(of("x,x + r").c_str(), 3) == 1);
+  CHECK(share(of("n,x + r").c_str(), 0) == 1);
+}
+
+}  // namespace tile_tune::search
