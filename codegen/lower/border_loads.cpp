@@ -162,16 +162,4 @@ Expr BorderLoads::visit(const Load* op) {
   return masked.defined() ? masked : IRMutator::visit(op);
 }
 
-Expr BorderLoads::visit(const Let* op) {
-  const Expr value = mutate(op->value);
-  const ScopedBinding<Expr> bound(value.type().is_vector(), names_, op->name, value);
-  return Let::make(op->name, value, mutate(op->body));
-}
-
-Stmt BorderLoads::visit(const LetStmt* op) {
-  const Expr value = mutate(op->value);
-  const ScopedBinding<Expr> bound(value.type().is_vector(), names_, op->name, value);
-  return LetStmt::make(op->name, value, mutate(op->body));
-}
-
 }  // namespace tile_tune::codegen

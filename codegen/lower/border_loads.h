@@ -21,11 +21,17 @@ class BorderLoads : public Halide::Internal::IRMutator {
   explicit BorderLoads(const Target& target) : target_(target) {}
 
  private:
+  template <typename Node>
+  auto with_name(const Node* op) {
+    const Halide::Expr value = mutate(op->value);
+    const Halide::Internal::ScopedBinding<Halide::Expr> bound(value.type().is_vector(), names_, op->name, value);
+    return Node::make(op->name, value, mutate(op->body));
+  }
   using IRMutator::visit;
   Halide::Expr visit(const Halide::Internal::Select* op) override;
   Halide::Expr visit(const Halide::Internal::Load* op) override;
-  Halide::Expr visit(const Halide::Internal::Let* op) override;
-  Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override;
+  Halide::Expr visit(const Halide::Internal::Let* op) override { return with_name(op); }
+  Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override { return with_name(op); }
   // Their lanes are others.
   Halide::Expr visit(const Halide::Internal::Shuffle* op) override { return without_known(op); }
   Halide::Expr visit(const Halide::Internal::VectorReduce* op) override { return without_known(op); }

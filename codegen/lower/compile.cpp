@@ -163,9 +163,8 @@ Result<std::string> halide_source(const ir::Program& program, const Schedule& sc
     request.remarks.insert(request.remarks.end(), lowered.remarks.begin(), lowered.remarks.end());
     request.remarks.push_back(
         "Not in it: what is done to the lowered code, which changes no value but by rounding (sums of lanes folded\n"
-        "// together, products that several rows share computed once, vectors across memory transposed, those at "
-        "borders\n"
-        "// masked).");
+        "// together, products that several rows share computed once, vectors across memory transposed, vectors\n"
+        "// across borders masked).");
     return pipeline_source(request);
   });
 }

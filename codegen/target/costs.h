@@ -83,9 +83,7 @@ inline constexpr int64_t kMostUnrolledTaps = 80;
 /// A border tile runs through the copy of the loop that has guards. 3x3 NHWC convolution of 56 columns, padded: 93 % of
 /// the peak in tiles of 8 columns (2 of 7 at a border), 72 in tiles of 14 (2 of 4).
 inline constexpr double kBorder = 0.3;
-/// The same of vectors that hang over it, whose lanes are masked (codegen/lower/border_loads.h). Chosen: of the
-/// depthwise convolution below with two vectors of four at a border, which takes 1.1 times as long as with the whole
-/// row in a tile.
+/// The same of vectors that hang over it, whose lanes are masked (codegen/lower/border_loads.h). Chosen, not measured.
 inline constexpr double kBorderOfVector = 0.1;
 /// A row of a tile that is read from a page of its own, and its results stored to another. 3 x 3 windows of 8 x 128
 /// channels of 56 x 56 took 467 us with eight rows of an image in a tile, 544 with two rows of four images (Zen 4,
