@@ -105,13 +105,22 @@ Expr at_most(const Expr& a, const Expr& b) {
   return Halide::strict_float(a < b) || Halide::strict_float(a == b);
 }
 
-// C's fmax and fmin, which ignore a NaN: in vectors, where calls of the C library run lane by lane.
+// Of a sum LLVM takes for granted that it is no NaN, whatever is asked of it as a float. (Narrow ones were widened.)
+Expr is_nan_by_bits(const Expr& x) {
+  if (x.type().bits() < 32) return not_a_number(x);
+  const Expr infinity = Halide::Internal::make_const(x.type(), std::numeric_limits<double>::infinity());
+  return word_of(magnitude(x)) > word_of(infinity);
+}
+
+// C's fmax and fmin, which ignore a NaN: in vectors, where calls of the C library run lane by lane. Beside a constant
+// one comparison is enough, which is not true of NaN.
 Expr number_of(const Expr& a, const Expr& b, bool largest) {
+  const auto better = [&](const Expr& x, const Expr& y) { return Halide::strict_float(largest ? x > y : x < y); };
+  if (const auto number = Halide::Internal::as_const_float(b); number && !std::isnan(*number))
+    return named(a, [&](const Expr& first) { return chosen(better(first, b), first, b); });
   return named(a, [&](const Expr& first) {
-    return named(b, [&](const Expr& second) {
-      const Expr prefers_second = Halide::strict_float(largest ? first < second : second < first);
-      return Halide::select(not_a_number(first) || prefers_second, second, first);
-    });
+    return named(
+        b, [&](const Expr& second) { return chosen(is_nan_by_bits(first) || better(second, first), second, first); });
   });
 }
 
@@ -169,9 +178,11 @@ Expr unary(ir::Op op, const Expr& x) {
     case Op::Tanh:
       return functions::call("tanh", {x});
     case Op::IsNan:
-      return not_a_number(x);
+      return is_nan_by_bits(x);
     case Op::Relu:
-      return nan_aware(zero, x, true);
+      return !x.type().is_float() ? nan_aware(zero, x, true) : named(x, [&](const Expr& value) {
+        return chosen(is_nan_by_bits(value), value, better_of(zero, value, true));
+      });
     case Op::Rsqrt:
       return functions::call("rsqrt", {x});
     case Op::Sigmoid:
