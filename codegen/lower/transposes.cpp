@@ -146,10 +146,16 @@ struct StoredRow {
 /// Whether lanes of different vectors may go to one element, the last of which has to win. Steps that are known when it
 /// runs are those of a tensor's dimension.
 bool may_meet(const std::vector<Scattered>& vectors) {
-  const auto stride = as_const_int(vectors[0].index->stride);
-  const auto [least, most] = std::minmax_element(
-      vectors.begin(), vectors.end(), [](const Scattered& a, const Scattered& b) { return a.distance < b.distance; });
-  return stride && std::abs(*stride) <= most->distance - least->distance;
+  const auto constant = as_const_int(vectors[0].index->stride);
+  if (!constant) return false;
+  const int64_t stride = std::abs(*constant), lanes = vectors[0].index->lanes;
+  const auto meet = [&](const Scattered& a, const Scattered& b) {
+    const int64_t apart = std::abs(a.distance - b.distance);
+    return stride == 0 || (apart % stride == 0 && apart / stride < lanes);
+  };
+  for (auto a = vectors.begin(); a != vectors.end(); ++a)
+    if (std::any_of(a + 1, vectors.end(), [&](const Scattered& b) { return meet(*a, b); })) return true;
+  return false;
 }
 
 /// The stores from a line on that go to one buffer at one stride.

@@ -100,6 +100,24 @@ TEST_CASE("vectors across memory are stored as vectors along it", "[unit]") {
   }
 }
 
+TEST_CASE("a row of several vectors is transposed as well, as their lanes do not meet", "[unit]") {
+  constexpr int kLanes = 4, kVectors = 3, kRows = 8;
+  const auto stored = [&](int apart) {
+    std::vector<Stmt> stores;
+    for (int number = 0; number < kRows; ++number)
+      for (int v = 0; v < kVectors; ++v) stores.push_back(vector(number, kLanes, start + v * apart));
+    return Block::make(stores);
+  };
+  const Stmt beside = stored(kLanes * kStride);
+  const Memory before = after(beside), now = after(transposed(beside, 16));
+  CHECK(before.elements.size() == kRows * kLanes * kVectors);
+  CHECK(now.elements == before.elements);
+  CHECK(now.rows == kRows * kVectors);
+  CHECK(now.scattered == 0);
+  const Stmt meeting = stored((kLanes - 1) * kStride);
+  CHECK(equal(transposed(meeting, 16), meeting));
+}
+
 TEST_CASE("names between the stores stay before what uses them", "[unit]") {
   Stmt all = vector(3, 4, Variable::make(Int(32), "t3"));
   for (int number = 3; number-- > 0;)
