@@ -100,6 +100,7 @@ struct Tiling {
     // The last tile is moved back to end at the border: every iteration stays inside the tensor and runs full
     // width. (GuardWithIf would still make the accumulators read a whole tile beyond the border, where only a constant
     // packed with blocks up to there has elements.)
+    if (stage.masked_loop == p) return TailStrategy::PredicateStores;
     if (stage.guarded == p) return TailStrategy::GuardWithIf;
     if (stage.runtime_extents[p].defined())
       return stage.all_guarded ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
@@ -148,7 +149,12 @@ struct Tiling {
     if (stage.home)
       order = copy_from_home(func, registers);
     else
-      for (const int p : register_order()) in_registers(func, p, registers[p], order);
+      for (const int p : register_order())
+        if (stage.masked_loop != p) in_registers(func, p, registers[p], order);
+    if (stage.masked_loop) {  // Halide splits no loop again that is stored under a predicate
+      func.vectorize(registers[*stage.masked_loop]);
+      order.insert(order.begin(), registers[*stage.masked_loop]);
+    }
     std::vector<Var> nest = tile_loops(0, stage.home ? 1 : levels());
     append_reversed(order, nest);
     int parallel = schedule.cpu().parallel;
@@ -327,6 +333,7 @@ struct Applier : Tiling {
   // Iterations of each loop, output loops first, while `depth` tile loops of the nest are open.
   std::vector<int64_t> iterations_inside(int depth) const {
     std::vector<int64_t> result = placement.extents;
+    if (stage.masked_loop) result[*stage.masked_loop] = schedule.cpu().lanes;
     for (int i = 0; i < depth; ++i) {
       const int level = i / outputs(), p = schedule.order[level][i % outputs()];
       result[p] = schedule.tiles[p][level];
@@ -353,9 +360,11 @@ struct Applier : Tiling {
   }
 
   // What reaches over both ends of a tensor is copied as it is, from one end to the other.
-  static void copy_whole_dimensions(PackedOperand& packed, std::vector<int64_t>& region) {
+  void copy_whole_dimensions(PackedOperand& packed, std::vector<int64_t>& region) const {
     for (size_t d = 0; d < region.size(); ++d) {
-      if (packed.part || packed.unclamped[d] || region[d] < packed.extents[d]) continue;
+      if (packed.part || packed.unclamped[d] || region[d] < packed.extents[d] ||
+          stage.follows_masked_loop(packed.choice.operand, d))
+        continue;
       packed.func.bound(packed.vars[d], 0, static_cast<int>(packed.extents[d]));
       packed.unclamped[d] = true;
       region[d] = packed.extents[d];

@@ -1,5 +1,6 @@
 #include "codegen/lower/border_loads.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -137,6 +138,24 @@ Expr BorderLoads::under_mask(const Load& load) const {
   return apart == 1 ? pieces.front() : Shuffle::make_slice(Shuffle::make_concat(pieces), 0, apart, lanes);
 }
 
+Expr BorderLoads::under_mask(const Shuffle& repeated) const {
+  const int lanes = repeated.type.lanes();
+  const auto* load = repeated.vectors.size() == 1 ? repeated.vectors.front().as<Load>() : nullptr;
+  const auto* ramp = load ? load->index.as<Ramp>() : nullptr;
+  if (!ramp || !ramp->base.type().is_scalar() || lanes != lanes_ || !is_const_one(ramp->stride) ||
+      !is_const_one(load->predicate) || !target_.has_masked_loads(load->type.bits(), load->type.is_float()))
+    return {};
+  const int last = load->type.lanes() - 1;
+  for (int lane = 0; lane < lanes; ++lane)
+    if (repeated.indices[lane] != std::min(lane, last)) return {};
+  if (!is_known(last - Variable::make(Halide::Int(32), kLane))) return {};
+  const Expr mask = Ramp::make(0, 1, lanes) <= Broadcast::make(last, lanes);
+  const Expr index = Ramp::make(ramp->base, make_one(ramp->base.type()), lanes);
+  const Expr loaded =
+      Load::make(load->type.with_lanes(lanes), load->name, index, load->image, load->param, mask, load->alignment);
+  return Select::make(mask, loaded, make_zero(loaded.type()));
+}
+
 Expr BorderLoads::with_known(std::vector<Expr> differences, int lanes, const Expr& value) {
   if (lanes == lanes_) differences.insert(differences.end(), known_.begin(), known_.end());
   const ScopedValue<std::vector<Expr>> known(known_, std::move(differences));
@@ -153,6 +172,11 @@ Expr BorderLoads::visit(const Select* op) {
   const Expr condition = mutate(op->condition), if_true = with_known(where_true, lanes, op->true_value),
              if_false = with_known(where_false, lanes, op->false_value);
   return Select::make(condition, if_true, if_false);
+}
+
+Expr BorderLoads::visit(const Shuffle* op) {
+  const Expr masked = known_.empty() ? Expr() : under_mask(*op);
+  return masked.defined() ? masked : without_known(op);
 }
 
 Expr BorderLoads::visit(const Load* op) {

@@ -32,8 +32,8 @@ class BorderLoads : public Halide::Internal::IRMutator {
   Halide::Expr visit(const Halide::Internal::Load* op) override;
   Halide::Expr visit(const Halide::Internal::Let* op) override { return with_name(op); }
   Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override { return with_name(op); }
+  Halide::Expr visit(const Halide::Internal::Shuffle* op) override;
   // Their lanes are others.
-  Halide::Expr visit(const Halide::Internal::Shuffle* op) override { return without_known(op); }
   Halide::Expr visit(const Halide::Internal::VectorReduce* op) override { return without_known(op); }
   Halide::Expr visit(const Halide::Internal::Broadcast* op) override { return without_known(op); }
 
@@ -46,6 +46,9 @@ class BorderLoads : public Halide::Internal::IRMutator {
   bool is_known(const Halide::Expr& difference) const;
   /// Undefined if the load stays as it is.
   Halide::Expr under_mask(const Halide::Internal::Load& load) const;
+  /// The same of a shorter vector whose last element is repeated, which is what Halide makes of a clamp that always
+  /// begins at the same lane.
+  Halide::Expr under_mask(const Halide::Internal::Shuffle& repeated) const;
 
   const Target& target_;
   // Functions of the lane that are not negative in any lane that is taken of what is visited, which has so many lanes.

@@ -14,6 +14,7 @@
 #include "codegen/lower/in_turn.h"
 #include "codegen/lower/joined_indices.h"
 #include "codegen/lower/halide_target.h"
+#include "codegen/lower/partial_stores.h"
 #include "codegen/lower/reversed.h"
 #include "codegen/lower/shared_factors.h"
 #include "codegen/lower/shrink_registers.h"
@@ -102,6 +103,7 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     add(new ExcludedTerms());
     // Vectors that hang over the borders.
     add(new BorderLoads(target));
+    add(new PartialStores(target));
   }
   if (on_gpu) add(new NothingAtomic());
   if (target.features.has(Feature::OpenCl)) {

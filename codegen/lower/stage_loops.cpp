@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/schedule/gpu_nest.h"
+#include "codegen/schedule/masked_vector.h"
 #include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
@@ -37,6 +38,12 @@ std::optional<int> guarded_loop(const std::vector<PackedForm>& forms, int statem
 bool StageLoops::has_runtime_loop() const {
   return std::any_of(runtime_extents.begin(), runtime_extents.end(), [](const auto& e) { return e.defined(); }) ||
          std::find(runtime_reductions.begin(), runtime_reductions.end(), true) != runtime_reductions.end();
+}
+
+bool StageLoops::follows_masked_loop(int operand, size_t dimension) const {
+  if (!masked_loop) return false;
+  const auto* subscript = std::get_if<ir::AffineExpr>(&loops.operands[operand].subscripts[dimension]);
+  return subscript && subscript->coefficient(loops.output_index[*masked_loop]) != 0;
 }
 
 std::vector<Halide::Var> StageLoops::in_buffer_order() const {
@@ -77,9 +84,12 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
     const bool is_last = has_last_tile(stage.loops, schedule, p), stages = !schedule.packings.empty();
     return (is_last && (stages || stage.reductions() > 0)) || (stages && !writes_all_of(statement, stage.loops, p));
   };
+  if (has_masked_vector(stage.loops, schedule) && !stage.runtime_extents[schedule.cpu().vector_loop].defined())
+    stage.masked_loop = schedule.cpu().vector_loop;
   for (int p = 0; p < stage.outputs(); ++p)
-    stage.overrun.push_back(schedule.is_gpu() ? overruns_on_gpu(p)
-                                              : stage.all_guarded && stage.runtime_extents[p].defined());
+    stage.overrun.push_back(schedule.is_gpu()
+                                ? overruns_on_gpu(p)
+                                : stage.masked_loop == p || (stage.all_guarded && stage.runtime_extents[p].defined()));
   stage.guarded = guarded_loop(kernel.forms, number, schedule);
   return stage;
 }

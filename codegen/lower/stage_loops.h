@@ -33,9 +33,10 @@ struct StageLoops {
   bool all_guarded = false;    // the last tiles of loops with a runtime extent, instead of being moved back
   std::vector<bool> overrun;   // by output loop: what a tile computes or stages beyond a border is thrown away
   std::optional<int> guarded;  // the output loop whose last tile computes beyond the border instead of being moved back
-  bool deterministic = false;  // as KernelContext has it
-  bool home = false;           // results are collected in a buffer for one of the outermost tiles (has_home)
-  int contiguous = -1;         // output loop along which results are neighbours in memory
+  std::optional<int> masked_loop{};  // the output loop that its one vector is longer than (masked_vector.h)
+  bool deterministic = false;        // as KernelContext has it
+  bool home = false;                 // results are collected in a buffer for one of the outermost tiles (has_home)
+  int contiguous = -1;               // output loop along which results are neighbours in memory
   std::optional<DotProduct> dot;
 
   int outputs() const { return static_cast<int>(loops.output.size()); }
@@ -47,6 +48,8 @@ struct StageLoops {
     return dot && !dot->in_lanes && dot->loop == reduction &&
            loops.reduction[static_cast<size_t>(reduction)] % dot->width != 0;
   }
+  /// The operand's subscript moves along `masked_loop`.
+  bool follows_masked_loop(int operand, size_t dimension) const;
   /// The Vars in `buffer_order`.
   std::vector<Halide::Var> in_buffer_order() const;
 };

@@ -7,14 +7,6 @@
 namespace tile_tune::codegen {
 namespace {
 
-// An epilogue's element is computed in the loops of its reduction, so it is defined by their Vars.
-std::vector<Halide::Var> vars_of_epilogue(const Fusion& fusion, int epilogue, int host, const Stage& of_host) {
-  std::vector<Halide::Var> vars;
-  const auto taking = fusion.epilogue_loops(epilogue, host);
-  for (const int p : *taking) vars.push_back(of_host.vars[p]);
-  return vars;
-}
-
 // What the nest stores is the epilogue's elements; the reduction's own are never in memory. Pieces of a parallel
 // reduction are: the epilogue works on what they combine to.
 StoredElements stored_by_epilogue(const StoredElements& host, const StoredElements& epilogue) {
@@ -45,6 +37,14 @@ std::optional<Halide::LoopLevel> place_of(const ir::Program& program, const Nest
   const auto& written = program.tensors[program.statements[stored].target];
   if (written.role == ir::Role::Output && !is_complex(written.type)) return std::nullopt;
   return Halide::LoopLevel::root();
+}
+
+// An epilogue's elements are computed in its host's vector, also where that is longer than its loop.
+NestSchedule in_masked_vector_of(const NestSchedule& host, const std::vector<int>& loops_of_host, NestSchedule stage) {
+  const auto p = std::find(loops_of_host.begin(), loops_of_host.end(), host.cpu().vector_loop);
+  stage.cpu().vector_loop = static_cast<int>(p - loops_of_host.begin());
+  stage.cpu().lanes = host.cpu().lanes;
+  return stage;
 }
 
 // No choice that shapes Funcs: one accumulator, over the whole reduction.
@@ -82,9 +82,15 @@ std::vector<Stage> make_stages(const KernelContext& kernel, const Schedule& sche
     const auto& statement = kernel.program.statements[s];
     const auto* nest = schedule.stages[s].find_nest();
     const auto* epilogue = schedule.stages[s].epilogue();
-    stages.push_back(make_stage(
-        kernel, s, nest ? *nest : plainest(fusion.loops(s)), readable_by(kernel.program, statement, initial, readable),
-        epilogue ? vars_of_epilogue(fusion, s, epilogue->of, stages[epilogue->of]) : std::vector<Halide::Var>()));
+    NestSchedule shape = nest ? *nest : plainest(fusion.loops(s));
+    std::vector<Halide::Var> vars;
+    if (epilogue) {
+      const Stage& host = stages[epilogue->of];
+      const auto taking = *fusion.epilogue_loops(s, epilogue->of);
+      if (host.masked_loop) shape = in_masked_vector_of(schedule.stages[epilogue->of].nest(), taking, std::move(shape));
+      for (const int p : taking) vars.push_back(host.vars[p]);
+    }
+    stages.push_back(make_stage(kernel, s, shape, readable_by(kernel.program, statement, initial, readable), vars));
     readable[statement.target] = stages[s].stored.result;
   }
   return stages;

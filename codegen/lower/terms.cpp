@@ -123,15 +123,29 @@ Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscript
   const PackedOperand* const packed = copy_read_as(number);
   // What is staged for a block has one size, wherever that lies, and is clamped itself.
   if (packed && schedule_.is_gpu()) return at(packed->func, packed_arguments(*packed, subscripts, part));
+  bool leaves_lanes_out = false;
   for (size_t d = 0; d < subscripts.size(); ++d) {
     const Expr last = extent_of(node.tensor, d) - 1;
+    const bool follows = stage_.follows_masked_loop(number, d);
+    leaves_lanes_out |= follows;
     if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
       subscripts[d] = Halide::clamp(subscripts[d], 0, last);
-    else if (!reads_inside(number, d))
+    else if (!reads_inside(number, d) && !(packed && follows && reaches_beyond(*packed, d)))
       subscripts[d] = moved_inside(number, d, subscripts[d], true);
   }
   if (packed) return at(packed->func, packed_arguments(*packed, subscripts, part));
-  return unpacked(node.tensor, subscripts);
+  const Values elements = unpacked(node.tensor, subscripts);
+  if (!leaves_lanes_out) return elements;
+  // So they are masked loads (border_loads.h).
+  const auto extent = static_cast<int>(stage_.loops.output[*stage_.masked_loop]);
+  return select(stage_.vars[*stage_.masked_loop] < extent, elements,
+                each_part(
+                    elements, [](const Expr& one) { return Halide::Internal::make_zero(one.type()); }));
+}
+
+// What lies beyond a dimension's end is there: the copy is clamped itself, or filled up to whole blocks.
+bool Terms::reaches_beyond(const PackedOperand& packed, size_t dimension) {
+  return !packed.form || (packed.form->blocks && static_cast<size_t>(packed.choice.order.front()) == dimension);
 }
 
 // Its own, or that of another operand that reads the same. (Squares of differences of 253 by 145 rows of 24 took 43 us
@@ -281,8 +295,9 @@ PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm
   if (form != forms.end()) return copy_made_beforehand(*form, tensors_.at(operand.tensor));
   const int node = product_to_copy(choice);
   const auto element = [&](std::vector<Expr> subscripts) {
-    for (size_t d = 0; d < subscripts.size() && schedule_.is_gpu(); ++d)
-      if (!reads_inside(choice.operand, d)) subscripts[d] = moved_inside(choice.operand, d, subscripts[d], false);
+    for (size_t d = 0; d < subscripts.size(); ++d)
+      if ((schedule_.is_gpu() || stage_.follows_masked_loop(choice.operand, d)) && !reads_inside(choice.operand, d))
+        subscripts[d] = moved_inside(choice.operand, d, subscripts[d], false);
     return node < 0 ? unpacked(operand.tensor, subscripts)
                     : product_at(node, *indices_at(statement_, operand, subscripts));
   };

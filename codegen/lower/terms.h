@@ -55,6 +55,7 @@ class Terms {
   Halide::Expr moved_inside(int operand, size_t dimension, Halide::Expr subscript, bool likely) const;
   bool stays_inside_its_tensor(const Operand& operand) const;
   Values read(int number, const ir::Read& node, std::vector<Halide::Expr> subscripts, const Halide::Expr& part) const;
+  static bool reaches_beyond(const PackedOperand& packed, size_t dimension);
   const PackedOperand* copy_read_as(int operand) const;
   Values unpacked(int tensor, const std::vector<Halide::Expr>& subscripts) const;
   Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const std::vector<Halide::Expr>& of_row,

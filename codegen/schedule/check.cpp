@@ -10,6 +10,7 @@
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/gpu_shape.h"
 #include "codegen/schedule/nest_check.h"
+#include "codegen/schedule/masked_vector.h"
 #include "codegen/schedule/streaming.h"
 #include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/runtime_sizes.h"
@@ -161,7 +162,10 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
 Result<void> check_stage(const ir::Program& program, const Loops& whole, int number, const NestSchedule& stage) {
   if (stage.is_gpu()) return check_gpu_stage(program, whole, number, stage);
   TILE_TUNE_CHECK(check_pieces(program, whole, number, stage));
-  const Loops loops = one_piece(whole, stage);
+  Loops loops = one_piece(whole, stage);
+  if (const auto fault = masked_vector_fault(program, number, loops, stage); !fault.empty())
+    return invalid(number, fault);
+  loops = as_long_as_vector(std::move(loops), stage);
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_parallel(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
@@ -196,6 +200,9 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     Loops loops = fusion.loops(owner);
     loops.output = *extents;
     if (schedule.runtime.guarded) loops.output = extents_for_guarded_tiles(program, schedule, owner, loops.output);
+    if (has_masked_vector(loops, schedule.stages[owner].nest()) &&
+        !may_store_masked_vector(program, schedule, fusion, owner))
+      return invalid(owner, "its vectors are longer than their loop");
     TILE_TUNE_CHECK(check_scan(program, loops, owner, schedule.stages[owner].nest()));
     TILE_TUNE_CHECK(check_stage(program, loops, owner, schedule.stages[owner].nest()));
     TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner].nest()));

@@ -54,9 +54,7 @@ struct Former {
       return false;
     // An expression of the index itself is not read, but may divide by it.
     if (uses_index(*text().value, index)) return false;
-    return std::none_of(schedule.stages.begin(), schedule.stages.end(), [&](const StageSchedule& other) {
-      return other.compute_at() && other.compute_at()->statement == statement;
-    });
+    return !has_guests(schedule, statement);
   }
 
   static bool uses_index(const ir::Expr& expr, int index) {

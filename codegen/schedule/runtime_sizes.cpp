@@ -10,6 +10,7 @@
 #include "codegen/schedule/decisions.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/masked_vector.h"
 #include "frontend/ir/json.h"
 #include "frontend/ir/rewrite.h"
 
@@ -126,10 +127,17 @@ bool needs_numbers(const NestSchedule& stage) {
   return needs;
 }
 
+bool has_varying_masked_vector(const ir::Program& named, size_t number, const Loops& loops, const NestSchedule& stage) {
+  return loops.direct && has_masked_vector(loops, stage) &&
+         varies(named.tensors[named.statements[number].target].extents[stage.cpu().vector_loop]);
+}
+
 Result<void> check_stage_sizes(const ir::Program& program, const ir::Program& named, size_t number,
                                const NestSchedule& stage, bool guarded) {
   const Loops loops = loops_of(program, program.statements[number]);
   if (needs_numbers(stage)) return invalid("a stage has a form that needs numbers");
+  if (!guarded && has_varying_masked_vector(named, number, loops, stage))
+    return invalid("a vector is longer than a loop over a size");
   const auto varying = varying_reductions(named, number, loops);
   for (size_t r = 0; r < varying.size(); ++r) {
     if (!varying[r]) continue;
@@ -281,6 +289,7 @@ Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, st
     if (stage.is_gpu()) return invalid("kernels of a GPU are for one size");
     const Loops loops = loops_of(program, program.statements[s]);
     const auto varying = varying_reductions(named, s, loops);
+    if (has_varying_masked_vector(named, s, loops, stage)) stage = without_masked_vector(loops, std::move(stage));
     if (stage.parallel_reduction) {
       const auto r = static_cast<size_t>(stage.parallel_reduction->loop);
       stage.parallel_reduction.reset();

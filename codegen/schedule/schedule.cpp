@@ -1,5 +1,6 @@
 #include "codegen/schedule/schedule.h"
 
+#include <algorithm>
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -164,6 +165,12 @@ Result<Schedule> schedule_from_json(const json& source) try {
   return schedule;
 } catch (const json::exception& error) {
   return fail(ErrorClass::Program, "malformed-schedule", "malformed schedule: " + words_of(error));
+}
+
+bool has_guests(const Schedule& schedule, int statement) {
+  return std::any_of(schedule.stages.begin(), schedule.stages.end(), [&](const StageSchedule& other) {
+    return other.compute_at() && other.compute_at()->statement == statement;
+  });
 }
 
 std::string schedule_id(const Schedule& schedule) { return base::sha256_hex(to_json(schedule).dump()); }

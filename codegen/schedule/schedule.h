@@ -203,6 +203,9 @@ struct Schedule {
   auto operator<=>(const Schedule&) const = default;
 };
 
+/// The nest of `statement` has others computed inside its loops.
+bool has_guests(const Schedule& schedule, int statement);
+
 nlohmann::json to_json(const Schedule& schedule);
 /// Reads every version up to kVersion. Refuses later ones, missing fields and values out of the type's range; class
 /// Program.

@@ -150,6 +150,8 @@ bool Target::has_masked_loads(int bits, bool are_floats) const {
   return features.has_any(kAvx512) || features.has(Feature::Avx2) || (are_floats && features.has(Feature::Avx));
 }
 
+bool Target::has_masked_stores(int bits) const { return features.has_any(bits < 32 ? kAvx512OfBytes : kAvx512); }
+
 std::string_view name(Device device) { return kDevices[static_cast<size_t>(device)]; }
 std::string_view name(Processor processor) { return kProcessors[static_cast<size_t>(processor)]; }
 std::string_view name(System system) { return kSystems[static_cast<size_t>(system)]; }

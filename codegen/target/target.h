@@ -95,6 +95,8 @@ struct Target {
   }
   /// Whether it has loads of vectors of such elements, of which a mask leaves lanes out without touching memory.
   bool has_masked_loads(int bits, bool are_floats) const;
+  /// The same of stores, as fast as others.
+  bool has_masked_stores(int bits) const;
   /// Of a natural vector; complex numbers are computed as vectors of either part.
   int lanes(DType type) const { return vector_bytes / static_cast<int>(dtype_size(component_type(type))); }
 };

@@ -120,7 +120,9 @@ void vectors(const Stage& stage, StageFacts& facts) {
   if (schedule.cpu().vector_loop < stage.outputs())
     facts.store_stride = static_cast<double>(
         std::abs(codegen::output_stride(stage.program, stage.statement, stage.loops, schedule.cpu().vector_loop)));
-  facts.unaligned_tail = static_cast<double>(extent % schedule.cpu().lanes) / static_cast<double>(extent);
+  const bool has_tail = extent > schedule.cpu().lanes;  // else lanes of its one vector are left out
+  facts.unaligned_tail =
+      has_tail ? static_cast<double>(extent % schedule.cpu().lanes) / static_cast<double>(extent) : 0;
   const double share = 1.0 / static_cast<double>(std::max<size_t>(stage.loops.operands.size(), 1));
   for (const auto& operand : stage.loops.operands) {
     const int64_t stride = stage.lane_stride(operand);

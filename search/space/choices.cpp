@@ -1,11 +1,14 @@
 #include "search/space/choices.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/masked_vector.h"
 #include "codegen/target/costs.h"
+#include "search/space/register_tile.h"
 
 namespace tile_tune::search {
 
@@ -24,6 +27,34 @@ std::vector<int> lane_choices(const StageContext& context, int64_t extent) {
   return result;
 }
 
+int masked_lanes(const StageContext& context, int loop) {
+  if (loop >= context.outputs() || usual_dot_product(context) != DotForm::None) return 0;
+  const int64_t extent = context.loops.output[loop];
+  if (extent < 3 || extent >= context.target->lanes(context.type)) return 0;
+  const auto lanes = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(extent)));
+  if (lanes == extent) return 0;
+  // Neighbours or copies of them; windows that slide along the vector are clamped by more than its end.
+  const int index = context.loops.output_index[loop];
+  const auto is_suited = [&](const codegen::Operand& operand) {
+    if (!context.loops.is_walked(operand, loop)) return true;
+    const DType type = context.program->tensors[operand.tensor].type;
+    return operand.affine && context.target->has_masked_loads(static_cast<int>(dtype_size(type)) * 8, is_float(type)) &&
+           std::all_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {
+             const auto& affine = std::get<ir::AffineExpr>(subscript);
+             return affine.coefficient(index) == 0 || affine.terms.size() == 1;
+           });
+  };
+  const auto& operands = context.loops.operands;
+  if (!std::all_of(operands.begin(), operands.end(), is_suited)) return 0;
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = loop;
+  stage.cpu().lanes = lanes;
+  stage.order.resize(1);
+  stage.tiles.assign(context.outputs(), {lanes});
+  stage.reduction_block = context.loops.reduction;
+  return codegen::masked_vector_fault(*context.program, context.statement, context.loops, stage).empty() ? lanes : 0;
+}
+
 std::vector<int64_t> register_tiles(const StageContext& context, const codegen::NestSchedule& stage, int p) {
   const int64_t step = p == stage.cpu().vector_loop ? stage.cpu().lanes : 1;
   // More rows or vectors than the 32 registers of the widest machines hold in any useful shape. Narrower vectors reach
@@ -36,7 +67,7 @@ std::vector<int64_t> register_tiles(const StageContext& context, const codegen::
   std::vector<int64_t> result;
   for (int64_t n = 1; n <= most && n * step <= std::max<int64_t>(context.loops.output[p], 1); ++n)
     result.push_back(n * step);
-  if (result.empty()) result.push_back(1);
+  if (result.empty()) result.push_back(step);  // a vector that is longer than the loop
   return result;
 }
 

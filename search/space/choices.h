@@ -10,6 +10,10 @@ namespace tile_tune::search {
 /// Powers of two from half a natural vector to two of them that fit `extent`, ascending; empty if extent < 2.
 std::vector<int> lane_choices(const StageContext& context, int64_t extent);
 
+/// Lanes of a vector that is longer than a loop (codegen/schedule/masked_vector.h) and loaded under a mask; 0: there
+/// can be none.
+int masked_lanes(const StageContext& context, int loop);
+
 /// Register tile sizes of output loop p, in elements (whole vectors if it is the vector loop), ascending.
 std::vector<int64_t> register_tiles(const StageContext& context, const codegen::NestSchedule& stage, int p);
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "search/space/choices.h"
+
 namespace tile_tune::search {
 namespace {
 
@@ -124,7 +126,9 @@ codegen::NestSchedule fit(const StageContext& context, const codegen::Loops& fro
   const int outputs = context.outputs();
   const bool over_output = stage.cpu().vector_loop >= 0 && stage.cpu().vector_loop < outputs;
   if (over_output)
-    while (stage.cpu().lanes > 1 && stage.cpu().lanes > extents[stage.cpu().vector_loop]) stage.cpu().lanes /= 2;
+    while (stage.cpu().lanes > 1 && stage.cpu().lanes > extents[stage.cpu().vector_loop] &&
+           stage.cpu().lanes != masked_lanes(context, stage.cpu().vector_loop))
+      stage.cpu().lanes /= 2;
   fit_reduction(context, from, stage, rules.whole_stays_whole);
   const auto parallel_end = stage.order[0].begin() + std::min(stage.cpu().parallel, outputs);
   std::vector<int64_t> parallel_trips(outputs, 1);

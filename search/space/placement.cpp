@@ -5,6 +5,7 @@
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
+#include "codegen/schedule/masked_vector.h"
 #include "search/space/group_rules.h"
 #include "search/space/gpu_repair.h"
 #include "search/space/moves.h"
@@ -87,6 +88,9 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
     }
     repair_pieces(context, stage, notes);
     context.loops = codegen::one_piece(std::move(context.loops), stage);
+    if (codegen::has_masked_vector(context.loops, stage) &&
+        !codegen::may_store_masked_vector(*context.program, schedule, fusion, owner))
+      correct(stage, codegen::without_masked_vector(context.loops, stage), kTooLongVectors, notes);
     stage = repair(context, stage, notes);
   }
   for (size_t s = 0; s < stages.size(); ++s) {

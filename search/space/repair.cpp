@@ -5,6 +5,7 @@
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/partial_sums.h"
+#include "codegen/schedule/masked_vector.h"
 #include "codegen/schedule/sum_order.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/schedule/scan.h"
@@ -22,6 +23,14 @@ namespace costs = codegen::costs;
 using codegen::Loops;
 using codegen::NestSchedule;
 
+bool may_be_masked(const StageContext& context, NestSchedule stage, int lanes) {
+  const int p = stage.cpu().vector_loop;
+  if (masked_lanes(context, p) != lanes) return false;
+  stage.cpu().lanes = lanes;
+  stage.tiles[p].assign(stage.tiles[p].size(), lanes);
+  return codegen::masked_vector_fault(*context.program, context.statement, context.loops, stage).empty();
+}
+
 void repair_vector(const StageContext& context, NestSchedule& stage, Notes& notes) {
   const int outputs = context.outputs();
   if (stage.cpu().vector_loop >= context.loops.loop_count())
@@ -31,8 +40,9 @@ void repair_vector(const StageContext& context, NestSchedule& stage, Notes& note
                                ? context.loops.output[stage.cpu().vector_loop]
                                : context.loops.reduction[stage.cpu().vector_loop - outputs];
     int lanes = stage.cpu().lanes;
-    while (lanes > extent) lanes /= 2;
-    correct(stage.cpu().lanes, lanes, "its vectors were longer than their loop", notes);
+    while (lanes >= 2 * extent && lanes > 1) lanes /= 2;
+    if (lanes > extent && !may_be_masked(context, stage, lanes)) lanes /= 2;
+    correct(stage.cpu().lanes, lanes, kTooLongVectors, notes);
   }
   if (stage.cpu().vector_loop < 0 || stage.cpu().lanes <= 1) {
     stage.cpu().vector_loop = -1;

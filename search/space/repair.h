@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "codegen/schedule/loops.h"
@@ -40,6 +41,8 @@ struct StageContext {
            static_cast<double>(dtype_size(program->tensors[operand.tensor].type));
   }
 };
+
+constexpr std::string_view kTooLongVectors = "its vectors were longer than their loop";
 
 /// True if sums must be added up one after the other: floats on a deterministic target.
 bool keeps_order(const StageContext& context);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/schedule/masked_vector.h"
 #include "codegen/schedule/streaming.h"
 #include "codegen/target/costs.h"
 #include "search/space/group_rules.h"
@@ -68,6 +69,7 @@ bool can_stream(const StageContext& context, const NestSchedule& stage) {
   return codegen::has_streaming(*context.target) && !is_complex(written(context).type) && context.loops.direct &&
          !stage.parallel_reduction && !codegen::updates_in_place(*context.program, statement) &&
          stage.cpu().vector_loop >= 0 && stage.cpu().vector_loop == context.contiguous_loop() &&
+         !codegen::has_masked_vector(context.loops, stage) &&
          tensor_bytes(written(context)) > static_cast<double>(context.target->l2_bytes);
 }
 

@@ -13,10 +13,15 @@ int64_t loop_extent(const StageContext& context, int loop) {
   return loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()];
 }
 
+std::vector<int> lanes_along(const StageContext& context, int loop) {
+  auto result = lane_choices(context, loop_extent(context, loop));
+  if (const int beyond = masked_lanes(context, loop); beyond > 0) result.push_back(beyond);
+  return result;
+}
+
 double log_vectors(const StageContext& context) {
   double count = 1;
-  for (const int loop : vector_loops(context))
-    count += static_cast<double>(lane_choices(context, loop_extent(context, loop)).size());
+  for (const int loop : vector_loops(context)) count += static_cast<double>(lanes_along(context, loop).size());
   return std::log(count);
 }
 
@@ -26,7 +31,7 @@ void draw_vector(const StageContext& context, NestSchedule& stage, Rng& rng) {
   stage.cpu().lanes = 1;
   if (loops.empty()) return;
   stage.cpu().vector_loop = rng.pick(loops);
-  stage.cpu().lanes = rng.pick(lane_choices(context, loop_extent(context, stage.cpu().vector_loop)));
+  stage.cpu().lanes = rng.pick(lanes_along(context, stage.cpu().vector_loop));
 }
 
 Changed change_vector(const StageContext& context, NestSchedule stage, Rng& rng) {

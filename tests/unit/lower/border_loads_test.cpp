@@ -189,3 +189,28 @@ TEST_CASE("what a select decides is known by names, of both its branches and of 
   CHECK(loads_of(BorderLoads(kAvx2).mutate(inner), true) == 0);
   CHECK(loads_of(BorderLoads(kAvx2).mutate(outer), true) == 0);
 }
+
+TEST_CASE("a shorter vector whose last element is repeated is a clamp, too") {
+  const int count = GENERATE(5, 7);
+  const Expr shorter =
+      Load::make(Float(32, count), "row", Ramp::make(x * count, 1, count), {}, {}, const_true(count), {});
+  std::vector<int> lanes(kLanes, count - 1);
+  for (int lane = 0; lane < count; ++lane) lanes[lane] = lane;
+  const Expr repeated = Shuffle::make({shorter}, lanes), zero = make_zero(Float(32, kLanes));
+  const auto masked = [&](int known, const Expr& value, const Target& target = kAvx2) {
+    return BorderLoads(target).mutate(Halide::select(ramp(0) < all(known), value, zero));
+  };
+  const Expr after = masked(count, repeated);
+  const auto* select = after.as<Select>();
+  REQUIRE(select);
+  for (const int at : {0, 3}) {
+    const auto found = elements(select->true_value, at, count * (at + 1) - 1);
+    for (int lane = 0; lane < kLanes; ++lane)
+      CHECK(found[lane] == (lane < count ? std::optional<int64_t>(at * count + lane) : std::nullopt));
+  }
+  // One more lane counts, an element is another, or nothing loads under a mask.
+  std::swap(lanes[0], lanes[1]);
+  CHECK(loads_of(masked(count + 1, repeated), true) == 0);
+  CHECK(loads_of(masked(count, Shuffle::make({shorter}, lanes)), true) == 0);
+  CHECK(loads_of(masked(count, repeated, kSse), true) == 0);
+}
