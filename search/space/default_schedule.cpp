@@ -206,7 +206,8 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
         lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
     std::vector<NestSchedule> stages;
     if (const auto in_lanes = best_lane_tile(context)) {
-      const double trusted = in_lanes->is_small ? 1 : costs::kOverestimated;
+      const bool is_masked = tiles[0].lanes > context.loops.output[tiles[0].vector_loop];
+      const double trusted = in_lanes->is_small ? 1 : is_masked ? costs::kOverestimatedMasked : costs::kOverestimated;
       const double others = (tiles[0].cost - tiles[0].moves) / trusted / iterations_in_lane(context) + tiles[0].moves;
       if (in_lanes->tile.cost < std::min(others, lowest)) stages.push_back(product_in_lanes(model, in_lanes->tile));
     }

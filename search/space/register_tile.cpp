@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/target/costs.h"
 #include "frontend/ir/path_condition.h"
+#include "search/space/choices.h"
 #include "search/space/nest_model.h"
 
 namespace tile_tune::search {
@@ -33,6 +35,15 @@ double iterations_of_reduction(const StageContext& context) {
   return count;
 }
 
+// Of what rows of a tile read of an operand for all taps of a loop, the share that is there once.
+double share_of_rows(const StageContext& context, const Operand& operand, int r, int vector_loop,
+                     const std::vector<int64_t>& tile) {
+  double share = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (p != vector_loop) share *= share_of_overlap(context, operand, r, p, tile[p]);
+  return share;
+}
+
 struct Candidate {
   const StageContext& context;
   int vector_loop;
@@ -40,7 +51,7 @@ struct Candidate {
   double share;                     // VectorWidth::share
   std::vector<double> load_cost;    // by operand: of one vector, or of one scalar
   double moves = 0;                 // of packing
-  int64_t taps = 0;                 // of the window that vectors slide over; 0: there is none
+  std::vector<int> windows{};       // reduction loops over the window that vectors slide over
   std::vector<bool> guarded{};      // by output loop: a constraint cuts its borders off
   bool stores_rows = false;         // results are neighbours in memory along the vector loop
   bool masks_borders = false;       // what hangs over them is loaded under a mask
@@ -48,6 +59,8 @@ struct Candidate {
   std::vector<double> reread{};     // by operand: what a pass costs that reads it again from the last cache
 
   int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
+  // Rows or vectors of a tile along output loop p.
+  int64_t pieces(const std::vector<int64_t>& tile, int p) const { return tile[p] / (p == vector_loop ? lanes : 1); }
   // Vectors of one element each, and of one operand's.
   int64_t parts() const { return is_complex(context.type) ? 2 : 1; }
 
@@ -80,14 +93,13 @@ struct Candidate {
         taps_of_rows *= context.loops.reduction[r];
     return rows > 1 && rows * taps_of_rows > context.target->l1_bytes / costs::kWayBytes;
   }
-  bool loops_over_taps(int64_t accumulators) const {
-    return taps > 0 && accumulators * taps > costs::kMostUnrolledTaps;
-  }
   // Of a step of so many operations, where its sums wait for those before: of a sum that is a row of instructions
   // without a loop the next tile's are ready meanwhile.
-  double latency(int64_t accumulators, double operations) const {
+  double latency(double operations, bool is_unrolled) const {
     const double steps = iterations_of_reduction(context);
-    if (static_cast<double>(taps) != steps || loops_over_taps(accumulators)) return costs::kInFlight;
+    double taps = 1;
+    for (const int r : windows) taps *= static_cast<double>(std::max<int64_t>(context.loops.reduction[r], 1));
+    if (taps != steps || !is_unrolled || windows.empty()) return costs::kInFlight;
     return costs::kInFlight / std::max(1.0, costs::kOperationsAhead / (steps * operations));
   }
   // Rows that are read from as many streams, which begin and end with the tile.
@@ -104,8 +116,11 @@ struct Candidate {
     int64_t accumulators;
     double latency;  // that it may not hide
     double time;
+    bool is_unrolled;  // over all taps
   };
+  int64_t held(const std::vector<int64_t>& tile) const;
   Step step(const std::vector<int64_t>& tile) const;
+  int64_t run_of_results(const std::vector<int64_t>& tile) const;
   double store_cost(const std::vector<int64_t>& tile) const;
   double reread_cost(const std::vector<int64_t>& tile) const;
 };
@@ -116,46 +131,82 @@ double elements_of_output(const StageContext& context) {
   return count;
 }
 
+// Registers of what one operand has for a step while the others pass by. (28 sums of 4 by 7 products spilled with 4
+// more: 16 x 56 products of 8 by 12 took 21 us, 13 in tiles of 4 x 6; two Zen 4 cores, 2026-11-28.)
+int64_t Candidate::held(const std::vector<int64_t>& tile) const {
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const Operand& operand : context.loops.operands) {
+    int64_t count = 1;
+    for (int p = 0; p < context.outputs(); ++p)
+      if (stride(operand, p) != 0) count *= pieces(tile, p);
+    fewest = std::min(fewest, count);
+  }
+  return fewest;
+}
+
 // Vector operations of one step of the reduction, and those of them that accumulate.
 Candidate::Step Candidate::step(const std::vector<int64_t>& tile) const {
   int64_t accumulators = 1;
-  for (int p = 0; p < context.outputs(); ++p) accumulators *= tile[p] / (p == vector_loop ? lanes : 1);
-  const bool in_loop = loops_over_taps(accumulators);
+  for (int p = 0; p < context.outputs(); ++p) accumulators *= pieces(tile, p);
+  const auto unrolled = unrolled_windows(context, windows, vector_loop, lanes, tile);
+  const bool is_unrolled = unrolled.size() == windows.size();
   double loads = 0;
   for (size_t o = 0; o < context.loops.operands.size(); ++o) {
     const Operand& operand = context.loops.operands[o];
     const bool misses = thrashes(operand, tile);
-    const bool shares = taps > 0 && !in_loop && !misses && operand.affine && stride(operand, vector_loop) != 0;
     double count = 1;
-    for (int p = 0; shares && p < context.outputs(); ++p)
-      for (int r = 0; p != vector_loop && r < context.reductions(); ++r)
-        count *= share_of_overlap(context, operand, r, p, tile[p]);
+    if (!misses && operand.affine && stride(operand, vector_loop) != 0)
+      for (const int r : unrolled) count *= share_of_rows(context, operand, r, vector_loop, tile);
     for (int p = 0; p < context.outputs(); ++p)
-      if (stride(operand, p) != 0) {
-        const int64_t pieces = tile[p] / (p == vector_loop ? lanes : 1);
-        count *= static_cast<double>(pieces);
-      }
+      if (stride(operand, p) != 0) count *= static_cast<double>(pieces(tile, p));
     const double least = misses ? costs::kLoadFromSecondCache : 0;
     const double shuffled = is_run(operand, tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
     loads += count * std::max({load_cost[o], shuffled, least});
   }
   const auto parts = static_cast<double>(this->parts());
   const double sums = parts * parts * static_cast<double>(accumulators);
-  const double waits = latency(accumulators, sums + parts * loads);
-  return {accumulators, waits, step_time(sums, parts * loads, share, waits) * (in_loop ? costs::kLoopOverTaps : 1)};
+  const double waits = latency(sums + parts * loads, is_unrolled);
+  return {accumulators, waits, step_time(sums, parts * loads, share, waits) * (is_unrolled ? 1 : costs::kLoopOverTaps),
+          is_unrolled};
+}
+
+// Results of a tile that are neighbours, from one loop to the next where the tile has all of the first. A tile of one
+// neighbour collects more at home, if there are any to be transposed.
+int64_t Candidate::run_of_results(const std::vector<int64_t>& tile) const {
+  const auto& statement = context.program->statements[context.statement];
+  int64_t run = 1;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (int p = 0; p < context.outputs(); ++p) {
+      const int64_t extent = context.loops.output[p];
+      if (extent <= 1 || codegen::output_stride(*context.program, statement, context.loops, p) != run) continue;
+      const bool is_collected = run == 1 && tile[p] == 1 && extent >= costs::kLeastTransposed;
+      run *= is_collected ? extent : tile[p];
+      goes_on = tile[p] == extent;
+      break;
+    }
+  }
+  return run;
 }
 
 // Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by
-// one. A tile of one neighbour collects more at home.
+// one.
 double Candidate::store_cost(const std::vector<int64_t>& tile) const {
-  if (stores_rows) return costs::kVectorMove / lanes;
+  const codegen::Target& target = *context.target;
+  if (stores_rows) {
+    const int64_t extent = context.loops.output[vector_loop];
+    if (lanes <= extent) return costs::kVectorMove / lanes;
+    // Two halves, or one that lies across lines (codegen/lower/partial_stores.h).
+    const int bits = 8 * static_cast<int>(dtype_size(context.type));
+    const bool is_one = target.has_masked_stores(bits) && lanes < target.lanes(context.type);
+    return (is_one ? 1 : 2) * costs::kVectorMove / static_cast<double>(extent);
+  }
+  const int64_t run = run_of_results(tile);
+  if (run < costs::kLeastTransposed || lanes < costs::kLeastTransposed) return costs::kScalarMove;
+  if (!costs::halves_wide_vectors(target)) return costs::kTransposedMove;
   const int across = context.contiguous_loop();
-  const bool has_blocks = across >= 0 && context.loops.output[across] >= costs::kLeastTransposed;
-  if (!has_blocks) return costs::kScalarMove;
-  if (!costs::halves_wide_vectors(*context.target)) return costs::kTransposedMove;
-  const int64_t neighbours = tile[across] == 1 ? context.loops.output[across] : tile[across];
-  const bool fills_vectors =
-      neighbours >= costs::kNeighboursOfVector && (tile[across] == 1 || neighbours % costs::kNeighboursOfVector == 0);
+  const bool is_part = tile[across] > 1 && tile[across] < context.loops.output[across];
+  const bool fills_vectors = run >= costs::kNeighboursOfVector && (!is_part || run % costs::kNeighboursOfVector == 0);
   return fills_vectors && !is_complex(context.type) ? costs::kCollectedMove : costs::kCollectedPiece;
 }
 
@@ -183,15 +234,14 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
   std::optional<RegisterTile> best;
   std::vector<int64_t> tile(outputs, 1);
   tile[vector_loop] = vectors * lanes;
-  // Vector registers that hold a column while it meets the rows.
   auto consider = [&] {
-    const auto [accumulators, latency, time] = step(tile);
-    if (parts() * (accumulators + vectors) + 1 > context.target->vector_registers) return;
+    const auto [accumulators, latency, time, is_unrolled] = step(tile);
+    if (parts() * (accumulators + std::max(vectors, held(tile))) + 1 > context.target->vector_registers) return;
     double trips = 1;
     for (int p = 0; p < outputs; ++p) {
       const int64_t tiles = (std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p];
       const auto here = static_cast<double>(tiles);
-      const bool is_masked = p == vector_loop && masks_borders && !loops_over_taps(accumulators);
+      const bool is_masked = p == vector_loop && masks_borders && is_unrolled;
       const double border = is_masked ? costs::kBorderOfVector : costs::kBorder;
       trips *= here * (guarded[p] && tile[p] > 1 ? 1 + border * std::min(1.0, 2 / here) : 1);
     }
@@ -202,7 +252,10 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
         stores_rows && accumulators > vectors
             ? std::ceil(static_cast<double>(loops.output[vector_loop]) / static_cast<double>(tile[vector_loop]))
             : 1;
-    const double all_moves = moves + elements_of_output(context) * store_cost(tile);
+    const auto along = static_cast<double>(loops.output[vector_loop]);
+    const double copied_again =
+        std::ceil(along / static_cast<double>(tile[vector_loop])) * static_cast<double>(tile[vector_loop]) / along;
+    const double all_moves = moves * std::max(copied_again, 1.0) + elements_of_output(context) * store_cost(tile);
     const double cost = trips * (steps * time + ends) + reread_cost(tile) + all_moves +
                         elements_of_output(context) * costs::kPieceOfRow * std::min(1.0, 1.5 * (1 - 1 / pieces));
     if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, all_moves};
@@ -303,10 +356,10 @@ std::vector<double> reread_by_operand(const StageContext& context, int vector_lo
 
 Candidate candidate_for(const StageContext& context, int loop, const VectorWidth& width) {
   Candidate candidate{context, loop, width.lanes, width.share, {}};
-  for (const int r : window_loops(context, loop))
-    candidate.taps = std::max<int64_t>(candidate.taps, 1) * std::max<int64_t>(context.loops.reduction[r], 1);
+  candidate.windows = window_loops(context, loop);
   candidate.guarded = guarded_loops(context);
-  while (candidate.lanes > context.loops.output[loop]) candidate.lanes /= 2;
+  while (candidate.lanes > context.loops.output[loop] && candidate.lanes != masked_lanes(context, loop))
+    candidate.lanes /= 2;
   for (const auto& natural : vector_widths(*context.target, context.type))
     if (candidate.lanes <= natural.lanes) candidate.share = natural.share;
   for (const auto& operand : context.loops.operands) {
@@ -323,10 +376,10 @@ Candidate candidate_for(const StageContext& context, int loop, const VectorWidth
   return candidate;
 }
 
-// Vectors of half the natural width fill the loop and whole ones do not.
+// Vectors of half the natural width fill the loop, or two of them do as well as one with lanes left out.
 bool halves_fit(const StageContext& context, int loop) {
   const int64_t lanes = context.target->lanes(context.type), extent = context.loops.output[loop];
-  return extent > lanes && extent % lanes == lanes / 2;
+  return (extent > lanes && extent % lanes == lanes / 2) || masked_lanes(context, loop) == lanes;
 }
 
 bool is_reused(const StageContext& context) {
@@ -421,6 +474,35 @@ std::vector<int> window_loops(const StageContext& context, int vector_loop) {
         }))
       result.push_back(r);
   return result;
+}
+
+std::vector<int> unrolled_windows(const StageContext& context, const std::vector<int>& windows, int vector_loop,
+                                  int lanes, const std::vector<int64_t>& tile) {
+  const auto extent = [&](int r) { return std::max<int64_t>(context.loops.reduction[r], 1); };
+  const auto pieces = [&](int p) { return tile[p] / (p == vector_loop ? lanes : 1); };
+  int64_t body = 1, taps = 1, loads = 0;
+  for (int p = 0; p < context.outputs(); ++p) body *= pieces(p);
+  for (const int r : windows) taps *= extent(r);
+  if (body * taps <= costs::kMostUnrolledTaps) return windows;
+  for (const Operand& operand : context.loops.operands) {
+    int64_t count = 1;
+    for (int p = 0; p < context.outputs(); ++p) count *= context.distance(operand, p) != 0 ? pieces(p) : 1;
+    loads += count;
+  }
+  if (loads < body) return {};  // which arithmetic hides
+  std::vector<int> best;
+  double least = 1;
+  for (const int r : windows) {
+    if (body * extent(r) > costs::kMostUnrolledTaps) continue;
+    for (const Operand& operand : context.loops.operands) {
+      if (!operand.affine || context.distance(operand, vector_loop) == 0) continue;
+      const double share = share_of_rows(context, operand, r, vector_loop, tile);
+      if (share >= least) continue;
+      least = share;
+      best = {r};
+    }
+  }
+  return best;
 }
 
 std::vector<RegisterTile> register_tiles_by_width(const StageContext& context) {

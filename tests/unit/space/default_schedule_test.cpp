@@ -340,14 +340,21 @@ TEST_CASE("what is copied for vectors along a batch is copied once for each of t
   CHECK(stage.packings[0].depth == 1);
 }
 
-TEST_CASE("a matrix from memory that one row of tiles reads is read in long pieces", "[unit]") {
-  const auto stage = chosen(matmul(8, 13160, 1024));
+TEST_CASE("a matrix from memory that few rows read is read in long pieces", "[unit]") {
+  // The rows as they lie, across, and of a number that no tile of several divides.
+  const auto across = "def f(float(K,M) A, float(K,N) B) -> (C) { C(m,n) +=! A(k,m) * B(k,n) }";
+  const auto [rows, text] =
+      GENERATE_COPY(std::pair{8, kMatmul}, std::pair{8, std::string(across)}, std::pair{7, kMatmul});
+  const auto stage = chosen(matmul(rows, 13160, 1024, text));
   REQUIRE(stage.tiles[1].size() == 2);
   CHECK(stage.tiles[1].front() * 4 >= 1024);                               // bytes of a piece
   CHECK(stage.tiles[1].front() * stage.tiles[0].front() * 4 <= 16 << 10);  // of the sums, half the first cache
-  CHECK(stage.reduction_block == std::vector<int64_t>{16});
-  CHECK(chosen(matmul(8, 200, 1024)).tiles[1].size() == 1);     // near
-  CHECK(chosen(matmul(64, 13160, 1024)).tiles[1].size() == 1);  // used again
+  CHECK(stage.tiles[0].front() == rows);
+  CHECK(stage.reduction_block == std::vector<int64_t>{8});
+  CHECK(chosen(matmul(rows, 13160, 1030, text)).reduction_block == std::vector<int64_t>{10});
+  CHECK(chosen(matmul(rows, 13160, 1033, text)).tiles[1].size() == 1);  // a prime
+  CHECK(chosen(matmul(8, 200, 1024)).tiles[1].size() == 1);             // near
+  CHECK(chosen(matmul(64, 13160, 1024)).tiles[1].size() == 1);          // used again
 }
 
 TEST_CASE("sums of long runs far apart stay in registers", "[unit]") {

@@ -30,8 +30,8 @@ TEST_CASE("few outputs wait in the first cache while a long sum passes by in pie
   CHECK(waits_in_cache(nest, 8192));
   CHECK(nest.parallel_reduction->pieces == 8);
   CHECK(nest.reduction_block == std::vector<int64_t>{64});
-  // All seven rows in registers, two vectors each: 14 of 16, and two beside them.
-  CHECK(nest.tiles == std::vector<std::vector<int64_t>>{{256, 16}, {7, 7}});
+  // All seven rows in registers, one vector each: two would leave none of 16 to a broadcast.
+  CHECK(nest.tiles == std::vector<std::vector<int64_t>>{{256, 8}, {7, 7}});
   CHECK(nest.cpu().vector_loop == 0);
   // Rows pages apart fall into the same sets of the cache.
   CHECK(default_nest(kColumns, {{"K", 4096}, {"M", 1024}, {"N", 3}}).reduction_block == std::vector<int64_t>{16});

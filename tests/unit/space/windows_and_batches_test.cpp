@@ -38,6 +38,27 @@ TEST_CASE("rows of an image share what they read, and images are taken one after
   CHECK(nest.reduction_order == std::vector<int>{1, 0});
 }
 
+TEST_CASE("of a large window the taps that rows share are unrolled, where loads take longer than arithmetic",
+          "[unit]") {
+  const auto nest = [](const std::string& text, const ir::Sizes& sizes) {
+    const auto program = bound(text, sizes);
+    return Space(program, two_threads(32, 16, 1 << 20)).default_schedule().stages.at(0).nest();
+  };
+  const auto depthwise =
+      nest("def f(float(N,Y,X,C) I, float(C,7,7) W) -> (O) { O(n,y,x,c) +=! I(n,y + i,x + j,c) * W(c,i,j) }",
+           {{"N", 4}, {"Y", 49}, {"X", 58}, {"C", 64}});
+  CHECK(depthwise.vector_loop() == 3);
+  REQUIRE(depthwise.reduction_unroll[0] * depthwise.reduction_unroll[1] == 7);
+  const int unrolled = depthwise.reduction_unroll[0] == 7 ? 0 : 1;
+  CHECK(depthwise.tiles[1 + unrolled].back() > 2);
+  CHECK(depthwise.reduction_order.back() == unrolled);
+  // Each vector of pixels meets several filters.
+  const auto dense =
+      nest("def f(float(N,C,Y,X) I, float(F,C,7,7) W) -> (O) { O(n,f,y,x) +=! I(n,c,y + i,x + j) * W(f,c,i,j) }",
+           {{"N", 1}, {"C", 16}, {"Y", 40}, {"X", 70}, {"F", 32}});
+  CHECK(dense.reduction_unroll == std::vector<int>{1, 1, 1});
+}
+
 TEST_CASE("what is copied for vectors along an innermost batch is copied by the threads that use it", "[unit]") {
   const auto nest = nest_of(kBatchInnermost, {{"B", 125}, {"K", 19}, {"M", 18}, {"N", 8}});
   CHECK(nest.cpu().vector_loop == 2);
