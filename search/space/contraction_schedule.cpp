@@ -38,12 +38,11 @@ bool is_shared_by_rows(const TileLayout& layout, int r) {
   const auto& context = layout.context;
   const auto unrolled = unrolled_for_tile(layout);
   if (std::find(unrolled.begin(), unrolled.end(), r) == unrolled.end()) return false;
-  for (const Operand& operand : context.loops.operands)
-    for (int p = 0; p < context.outputs(); ++p)
-      if (p != layout.tile.vector_loop && layout.tile.tile[p] > 1 && operand.affine && layout.in_panel(operand) &&
-          share_of_overlap(context, operand, r, p, layout.tile.tile[p]) < 1)
-        return true;
-  return false;
+  const auto& operands = context.loops.operands;
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+    return operand.affine && layout.in_panel(operand) &&
+           share_of_rows(context, operand, r, layout.tile.vector_loop, layout.tile.tile) < 1;
+  });
 }
 
 // Reduction loops in the order that walks the operand read by single elements best, widest steps outside.

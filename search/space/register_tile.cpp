@@ -35,15 +35,6 @@ double iterations_of_reduction(const StageContext& context) {
   return count;
 }
 
-// Of what rows of a tile read of an operand for all taps of a loop, the share that is there once.
-double share_of_rows(const StageContext& context, const Operand& operand, int r, int vector_loop,
-                     const std::vector<int64_t>& tile) {
-  double share = 1;
-  for (int p = 0; p < context.outputs(); ++p)
-    if (p != vector_loop) share *= share_of_overlap(context, operand, r, p, tile[p]);
-  return share;
-}
-
 struct Candidate {
   const StageContext& context;
   int vector_loop;
@@ -442,6 +433,14 @@ double share_of_overlap(const StageContext& context, const Operand& operand, int
   if (!apart) return 1;
   const int64_t new_taps = std::min(std::abs(*apart), taps);
   return static_cast<double>((rows - 1) * new_taps + taps) / static_cast<double>(rows * taps);
+}
+
+double share_of_rows(const StageContext& context, const Operand& operand, int r, int vector_loop,
+                     const std::vector<int64_t>& tile) {
+  double share = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (p != vector_loop) share *= share_of_overlap(context, operand, r, p, tile[p]);
+  return share;
 }
 
 double whole_footprint(const StageContext& context, const Operand& operand) {

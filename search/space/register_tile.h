@@ -56,6 +56,10 @@ std::vector<int> window_loops(const StageContext& context, int vector_loop);
 /// there once: where both move along the same dimensions alike, rows beside each other read the same for other taps.
 double share_of_overlap(const StageContext& context, const codegen::Operand& operand, int r, int p, int64_t rows);
 
+/// The same of all rows of a tile.
+double share_of_rows(const StageContext& context, const codegen::Operand& operand, int r, int vector_loop,
+                     const std::vector<int64_t>& tile);
+
 /// What vectorising reduction loop `loop` costs in the same unit: the terms, then a fold over the lanes an element.
 double lane_reduction_cost(const StageContext& context, int loop);
 
