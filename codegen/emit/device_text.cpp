@@ -11,7 +11,7 @@ namespace tile_tune::codegen {
 namespace {
 
 std::string interface_of(Driver driver) {
-  return fmt::format("tile_tune_device1_{}_interface()", driver == Driver::Cuda ? "cuda" : "opencl");
+  return fmt::format("tile_tune_device2_{}_interface()", driver == Driver::Cuda ? "cuda" : "opencl");
 }
 
 tl::unexpected<Diagnostic> not_for_device(const Signature& kernel, const std::string& why, const std::string& note) {
@@ -59,10 +59,10 @@ static int tile_tune_run(const struct tile_tune_context* context, void* const* p
   uint64_t memory[{count}];
   void* queue;
   int status = device->default_queue({library}_default_device(), &queue);
-  if (status == TILE_TUNE_OK) status = tile_tune_device1_stage(device, queue, arguments, {count}, memory);
+  if (status == TILE_TUNE_OK) status = tile_tune_device2_stage(device, queue, arguments, {count}, memory);
   if (status != TILE_TUNE_OK) return status;
   status = tile_tune_launch(context, queue, memory);
-  return tile_tune_device1_unstage(device, queue, arguments, {count}, memory, status);
+  return tile_tune_device2_unstage(device, queue, arguments, {count}, memory, status);
 }}
 )";
 
@@ -104,7 +104,7 @@ int {function}_device(void* queue, {parameters}) {{
 int {function}_device_dl(void* queue, {library}_dl_tensor* const* inputs, {library}_dl_tensor* const* outputs) {{
   void* pointers[{count}];
   const int status =
-      tile_tune_device1_check_tensors({interface}, &tile_tune_signature, inputs, outputs, pointers);
+      tile_tune_device2_check_tensors({interface}, queue, &tile_tune_signature, inputs, outputs, pointers);
   return status != TILE_TUNE_OK ? status : tile_tune_on_device(queue, pointers);
 }}
 )";
@@ -122,9 +122,9 @@ int {0}_set_device(int number) {{
   return TILE_TUNE_OK;
 }}
 
-const char* {0}_device_message(void) {{ return tile_tune_device1_message(); }}
+const char* {0}_device_message(void) {{ return tile_tune_device2_message(); }}
 
-int {0}_device_release(void* queue) {{ return tile_tune_device1_release({1}, queue); }}
+int {0}_device_release(void* queue) {{ return tile_tune_device2_release({1}, queue); }}
 )";
 
 constexpr const char* kHeader = R"(

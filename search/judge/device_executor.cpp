@@ -25,7 +25,7 @@ std::map<std::string, void*> device_functions() {
 #undef TILE_TUNE_SYMBOL
 }
 
-bool is_cuda(Interface device) { return device == tile_tune_device1_cuda_interface(); }
+bool is_cuda(Interface device) { return device == tile_tune_device2_cuda_interface(); }
 
 class DeviceKernel final : public PreparedKernel {
  public:
@@ -54,7 +54,7 @@ class DeviceMemory final : public Memory {
       uint64_t handle = 0;
       if (status_ != TILE_TUNE_OK) break;
       note(is_cuda(device_) ? allocate_between_zones(bytes(one), handle)
-                            : tile_tune_device1_opencl_wrap(queue_, one.data(), bytes(one), &handle));
+                            : tile_tune_device2_opencl_wrap(queue_, one.data(), bytes(one), &handle));
       if (status_ == TILE_TUNE_OK) handles_.push_back(handle);
     }
     if (!is_cuda(device_)) take_back();  // what is written from now on is seen by the next run
@@ -75,11 +75,7 @@ class DeviceMemory final : public Memory {
 
   /// To the device, before a run that then changes what it likes; a status.
   int hand_over() {
-    for (size_t i = 0; i < handles_.size(); ++i) {
-      if (newer_[i] != Newer::Host) continue;
-      note(is_cuda(device_) ? device_->upload(queue_, handles_[i], data_[i].data(), data_[i].size())
-                            : tile_tune_device1_opencl_unmap(queue_, handles_[i], data_[i].data()));
-    }
+    hand_over_newer();
     std::fill(newer_.begin(), newer_.end(), Newer::Device);
     return finish();
   }
@@ -105,8 +101,9 @@ class DeviceMemory final : public Memory {
     }
     buffers_.restore();
   }
-  /// The device's last cache is filled with something else.
+  /// The device's last cache is filled with something else, also than what the host has to hand over.
   void evict() const override {
+    hand_over_newer();
     if (flushed_ == 0) {
       tile_tune_device_facts facts;
       note(device_->describe(number_, &facts));
@@ -143,6 +140,14 @@ class DeviceMemory final : public Memory {
   void note(int status) const {
     if (status_ == TILE_TUNE_OK) status_ = status;
   }
+  void hand_over_newer() const {
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      if (newer_[i] != Newer::Host) continue;
+      note(is_cuda(device_) ? device_->upload(queue_, handles_[i], data_[i].data(), data_[i].size())
+                            : tile_tune_device2_opencl_unmap(queue_, handles_[i], data_[i].data()));
+      newer_[i] = Newer::Device;
+    }
+  }
   int allocate_between_zones(uint64_t size, uint64_t& handle) {
     uint64_t memory = 0;
     if (const int status = device_->allocate(queue_, size + 2 * kZone, &memory); status != TILE_TUNE_OK) return status;
@@ -161,7 +166,7 @@ class DeviceMemory final : public Memory {
   void take_back(size_t i) const {
     if (newer_[i] != Newer::Device) return;
     note(is_cuda(device_) ? device_->download(queue_, handles_[i], data_[i].data(), data_[i].size())
-                          : tile_tune_device1_opencl_map(queue_, handles_[i], bytes(data_[i])));
+                          : tile_tune_device2_opencl_map(queue_, handles_[i], bytes(data_[i])));
     newer_[i] = is_cuda(device_) ? Newer::Neither : Newer::Host;
   }
   void take_back() const {
@@ -193,8 +198,8 @@ double nanoseconds_since(std::chrono::steady_clock::time_point start) {
 
 class DeviceCall final : public Call {
  public:
-  DeviceCall(Interface device, const DeviceKernel& kernel, DeviceMemory& memory)
-      : device_(device), kernel_(kernel), memory_(memory), call_{{nullptr, 1}, memory.queue()} {
+  DeviceCall(const DeviceExecutor& executor, Interface device, const DeviceKernel& kernel, DeviceMemory& memory)
+      : executor_(executor), device_(device), kernel_(kernel), memory_(memory), call_{{nullptr, 1}, memory.queue()} {
     arguments_.push_back(&context_);
     arguments_.insert(arguments_.end(), memory.arguments().begin(), memory.arguments().end());
   }
@@ -202,10 +207,12 @@ class DeviceCall final : public Call {
   Timed run(int64_t calls) override {
     Timed timed;
     timed.code = memory_.hand_over();
+    if (timed.code == 0) executor_.keep_busy(launching_ns(calls));
     if (timed.code == 0 && device_->mark) timed.code = device_->mark(memory_.queue(), &begin_);
     const auto start = std::chrono::steady_clock::now();
     for (int64_t call = 0; call < calls && timed.code == 0; ++call) timed.code = kernel_(arguments_.data());
-    timed.launch_ns = nanoseconds_since(start);
+    timed.launch_ns = launched_ns_ = nanoseconds_since(start);
+    launches_ = calls;
     if (timed.code == 0 && device_->mark) timed.code = device_->mark(memory_.queue(), &end_);
     if (timed.code == 0) timed.code = memory_.finish();
     timed.ns = nanoseconds_since(start);
@@ -217,9 +224,20 @@ class DeviceCall final : public Call {
   std::string trespass() const override { return ""; }
 
  private:
+  /// What the host may need to launch so many, by what it needed the last time: chosen bounds, of a launch and of as
+  /// many as wait in a stream.
+  double launching_ns(int64_t calls) const {
+    constexpr double kLeast = 20e3, kMost = 2e6;
+    const double each = launches_ > 0 ? launched_ns_ / static_cast<double>(launches_) : 0;
+    return std::clamp(each * static_cast<double>(calls), kLeast, kMost);
+  }
+
+  const DeviceExecutor& executor_;
   Interface device_;
   const DeviceKernel& kernel_;
   DeviceMemory& memory_;
+  double launched_ns_ = 0;  // by the host's clock, of as many launches
+  int64_t launches_ = 0;
   tile_tune_device_call call_;
   void* context_ = &call_;
   std::vector<void*> arguments_;
@@ -229,14 +247,14 @@ class DeviceCall final : public Call {
 }  // namespace
 
 DeviceExecutor::DeviceExecutor(const codegen::Target& target, std::string function)
-    : device_(target.features.has(codegen::Feature::Cuda) ? tile_tune_device1_cuda_interface()
-                                                          : tile_tune_device1_opencl_interface()),
+    : device_(target.features.has(codegen::Feature::Cuda) ? tile_tune_device2_cuda_interface()
+                                                          : tile_tune_device2_opencl_interface()),
       number_(target.found.number),
       function_(std::move(function)) {}
 
 Result<std::unique_ptr<PreparedKernel>> DeviceExecutor::load(const std::filesystem::path& object) const {
   void* queue = nullptr;
-  if (device_->default_queue(number_, &queue) != TILE_TUNE_OK) return failure("no-device", tile_tune_device1_message());
+  if (device_->default_queue(number_, &queue) != TILE_TUNE_OK) return failure("no-device", tile_tune_device2_message());
   TILE_TUNE_TRY(code, Code::load(object, device_functions()));
   const auto entry = reinterpret_cast<DeviceKernel::Entry>(code.find(function_ + kArrayEntry));
   if (!entry) return failure("symbol-missing", fmt::format("a built kernel lacks the function {}", function_));
@@ -249,7 +267,7 @@ std::unique_ptr<Memory> DeviceExecutor::allocate(const Problem& problem, Flush f
 
 std::unique_ptr<Call> DeviceExecutor::bind(const ir::Program&, const PreparedKernel& kernel, Memory& memory,
                                            Flush) const {
-  return std::make_unique<DeviceCall>(device_, static_cast<const DeviceKernel&>(kernel),
+  return std::make_unique<DeviceCall>(*this, device_, static_cast<const DeviceKernel&>(kernel),
                                       static_cast<DeviceMemory&>(memory));
 }
 
@@ -259,44 +277,64 @@ void DeviceExecutor::watch_guards(const Memory* memory, int reply_fd) const {
 
 Reply DeviceExecutor::fault(int code) const {
   // Halide's own codes, of checks that the kernel makes of its arguments, are negative.
-  const std::string said = code < 0 ? take_runtime_error() : tile_tune_device1_message();
+  const std::string said = code < 0 ? take_runtime_error() : tile_tune_device2_message();
   const bool no_memory = code == halide_error_code_out_of_memory || code == TILE_TUNE_ERROR_OUT_OF_MEMORY ||
                          code == TILE_TUNE_ERROR_DEVICE_MEMORY;
   const Outcome outcome = device_->is_lost() ? Outcome::Crash : no_memory ? Outcome::OutOfMemory : Outcome::RunError;
   return Reply::fault(outcome, fmt::format("it returned error code {}{}{}", code, said.empty() ? "" : ": ", said));
 }
 
-double DeviceExecutor::flop_ns(double flops, DType type) const {
-  constexpr int kThreads = 256, kBlocksEach = 8, kIterations = 1000;
-  const auto kernel = fma_probe_kernel(type);
+bool DeviceExecutor::launch_probe(DType type, int blocks, int threads, uint32_t iterations) const {
   void* queue = nullptr;
-  tile_tune_device_facts facts;
-  if (!kernel || !is_cuda(device_) || device_->default_queue(number_, &queue) != TILE_TUNE_OK ||
-      device_->describe(number_, &facts) != TILE_TUNE_OK)
-    return 0;
-  auto [found, is_new] = probes_.try_emplace(type, Probe{*kernel});
-  Probe& probe = found->second;
+  if (!is_cuda(device_) || device_->default_queue(number_, &queue) != TILE_TUNE_OK) return false;
   if (copied_.bytes == 0) copy_ns(sizeof(double));  // memory for what it never writes
   tile_tune_buffer out{};
   out.device = copied_.to;
   tile_tune_device_call call{{nullptr, 1}, queue};
-  const int blocks = kBlocksEach * facts.multiprocessors;
-  const auto launch = [&](uint32_t iterations) {
-    size_t sizes[] = {sizeof out.device, sizeof iterations, 0};
-    void* arguments[] = {&out, &iterations, nullptr};
-    int8_t is_buffer[] = {1, 0, 0};
-    return tile_tune_device1_cuda_run(&call, probe.state, probe.kernel.entry.c_str(), blocks, 1, 1, kThreads, 1, 1, 0,
-                                      sizes, arguments, is_buffer);
-  };
-  if (is_new && (tile_tune_device1_cuda_initialize(&call, &probe.state, probe.kernel.text.c_str(),
-                                                   static_cast<int>(probe.kernel.text.size()) + 1) != TILE_TUNE_OK ||
-                 launch(1) != TILE_TUNE_OK))
+  auto found = probes_.find(type);
+  const bool is_new = found == probes_.end();
+  if (is_new) {
+    const auto kernel = fma_probe_kernel(type);
+    found = probes_.emplace(type, Probe{kernel.value_or(ProbeKernel{})}).first;
+    if (kernel)
+      tile_tune_device2_cuda_initialize(&call, &found->second.state, found->second.kernel.text.c_str(),
+                                        static_cast<int>(found->second.kernel.text.size()) + 1);
+  }
+  Probe& probe = found->second;
+  if (!probe.state) return false;
+  size_t sizes[] = {sizeof out.device, sizeof iterations, 0};
+  void* values[] = {&out, &iterations, nullptr};
+  int8_t is_buffer[] = {1, 0, 0};
+  const bool ran = tile_tune_device2_cuda_run(&call, probe.state, probe.kernel.entry.c_str(), blocks, 1, 1, threads, 1,
+                                              1, 0, sizes, values, is_buffer) == TILE_TUNE_OK;
+  if (is_new && !ran) probe.state = nullptr;  // it does not compile
+  return ran;
+}
+
+double DeviceExecutor::flop_ns(double flops, DType type) const {
+  constexpr int kThreads = 256, kBlocksEach = 8, kIterations = 1000;
+  void* queue = nullptr;
+  tile_tune_device_facts facts;
+  if (device_->default_queue(number_, &queue) != TILE_TUNE_OK || device_->describe(number_, &facts) != TILE_TUNE_OK)
     return 0;
+  const int blocks = kBlocksEach * facts.multiprocessors;
   double ns = 0;
-  const bool ran = probe.state && device_->mark(queue, &copied_.begin) == TILE_TUNE_OK &&
-                   launch(kIterations) == TILE_TUNE_OK && device_->mark(queue, &copied_.end) == TILE_TUNE_OK &&
+  const bool ran = launch_probe(type, blocks, kThreads, 1) &&  // compiled, and the device at work
+                   device_->mark(queue, &copied_.begin) == TILE_TUNE_OK &&
+                   launch_probe(type, blocks, kThreads, kIterations) &&
+                   device_->mark(queue, &copied_.end) == TILE_TUNE_OK &&
                    device_->time_between(queue, copied_.begin, copied_.end, &ns) == TILE_TUNE_OK;
   return ran ? flops * ns / (2.0 * kProbeFma * kIterations * kThreads * blocks) : 0;
+}
+
+void DeviceExecutor::keep_busy(double ns) const {
+  constexpr int kWarp = 32;  // alone on its multiprocessor it takes a cycle an operation, or two
+  if (!megahertz_) {
+    tile_tune_device_facts facts;
+    megahertz_ = is_cuda(device_) && device_->describe(number_, &facts) == TILE_TUNE_OK ? facts.megahertz : 0;
+  }
+  const double iterations = ns * 1e-3 * *megahertz_ / kProbeFma;
+  if (iterations >= 1) launch_probe(DType::F32, 1, kWarp, static_cast<uint32_t>(iterations));
 }
 
 double DeviceExecutor::copy_ns(int64_t bytes) const {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "codegen/target/target.h"
 #include "search/judge/device_health.h"
@@ -36,10 +37,15 @@ class DeviceExecutor final : public Executor {
   double flop_ns(double flops, DType type) const override;
   double copy_ns(int64_t bytes) const override;
   std::string condition() const override { return health().text(); }
+  /// Work that is nobody's and touches no memory, for so long on a CUDA device: the host has launched what follows when
+  /// the time of that begins. A kernel of 3 us is otherwise timed with its own launch.
+  void keep_busy(double ns) const;
 
  private:
   /// Of the device, from when it is first asked for.
   const DeviceHealth& health() const;
+  /// Multiply-adds and nothing else, in the queue; false: there is no such kernel.
+  bool launch_probe(DType type, int blocks, int threads, uint32_t iterations) const;
 
   const tile_tune_device_interface* device_;
   int number_;
@@ -52,7 +58,8 @@ class DeviceExecutor final : public Executor {
     void *begin = nullptr, *end = nullptr;
   };
   mutable Copied copied_;
-  /// What flop_ns() runs, by type; also for as long as the process.
+  mutable std::optional<int32_t> megahertz_;
+  /// What launch_probe() runs, by type; also for as long as the process.
   struct Probe {
     ProbeKernel kernel;
     void* state = nullptr;

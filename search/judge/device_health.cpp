@@ -9,7 +9,8 @@
 
 namespace tile_tune::search {
 
-/// What is used of nvml.h: enumerations are ints, a device is a pointer, 0 is success.
+/// What is used of nvml.h: enumerations are ints, a device is a pointer, 0 is success. What a driver lacks costs one
+/// figure.
 struct DeviceHealth::Library {
   enum Clock { Multiprocessors = 1, Memory = 2 };
   // nvmlClocksEventReasons: bits of what sets the clock at present.
@@ -36,16 +37,19 @@ struct DeviceHealth::Library {
       return function != nullptr;
     };
     if (!find(init, "nvmlInit_v2") || !find(shutdown, "nvmlShutdown") ||
-        !find(device_on, "nvmlDeviceGetHandleByPciBusId_v2") || !find(clock_of, "nvmlDeviceGetClockInfo") ||
-        !find(temperature_of, "nvmlDeviceGetTemperature") ||
-        !find(reasons_of, "nvmlDeviceGetCurrentClocksThrottleReasons"))
+        !find(device_on, "nvmlDeviceGetHandleByPciBusId_v2"))
       return false;
+    find(clock_of, "nvmlDeviceGetClockInfo");
+    find(temperature_of, "nvmlDeviceGetTemperature");
+    // The name of drivers since 535, and the one before.
+    if (!find(reasons_of, "nvmlDeviceGetCurrentClocksEventReasons"))
+      find(reasons_of, "nvmlDeviceGetCurrentClocksThrottleReasons");
     is_started = init() == 0;
     return is_started && device_on(bus_id.c_str(), &device) == 0;
   }
   unsigned long long reasons() const {
     unsigned long long bits = 0;
-    return reasons_of(device, &bits) == 0 ? bits : 0;
+    return reasons_of && reasons_of(device, &bits) == 0 ? bits : 0;
   }
 };
 
@@ -66,11 +70,12 @@ std::string DeviceHealth::text() const {
   if (!library_) return "";
   std::vector<std::string> parts;
   unsigned value = 0;
-  if (library_->clock_of(library_->device, Library::Multiprocessors, &value) == 0)
-    parts.push_back(fmt::format("{} MHz", value));
-  if (library_->clock_of(library_->device, Library::Memory, &value) == 0)
-    parts.push_back(fmt::format("memory {} MHz", value));
-  if (library_->temperature_of(library_->device, 0, &value) == 0) parts.push_back(fmt::format("{} C", value));
+  const auto says = [&](auto function, int which) {
+    return function && function(library_->device, which, &value) == 0;
+  };
+  if (says(library_->clock_of, Library::Multiprocessors)) parts.push_back(fmt::format("{} MHz", value));
+  if (says(library_->clock_of, Library::Memory)) parts.push_back(fmt::format("memory {} MHz", value));
+  if (says(library_->temperature_of, 0)) parts.push_back(fmt::format("{} C", value));
   const auto reasons = library_->reasons();
   for (const auto& [bit, why] : {std::pair{Library::kWarm | Library::kHot, "held back by heat"},
                                  {Library::kSlowdown, "held back by the hardware"},

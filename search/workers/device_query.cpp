@@ -57,8 +57,8 @@ Result<void> find_device(codegen::Target& target, int number, const std::vector<
 
 nlohmann::json answer_device_query(const std::string& driver, int number) {
   tile_tune_device_facts facts;
-  const auto* device = driver == kCuda ? tile_tune_device1_cuda_interface() : tile_tune_device1_opencl_interface();
-  if (device->describe(number, &facts) != TILE_TUNE_OK) return {{"error", tile_tune_device1_message()}};
+  const auto* device = driver == kCuda ? tile_tune_device2_cuda_interface() : tile_tune_device2_opencl_interface();
+  if (device->describe(number, &facts) != TILE_TUNE_OK) return {{"error", tile_tune_device2_message()}};
   auto answer = codegen::to_json(codegen::FoundDevice{number, facts.capability, facts.multiprocessors,
                                                       facts.block_shared_bytes, facts.multiprocessor_shared_bytes,
                                                       facts.multiprocessor_threads, facts.cache_bytes});

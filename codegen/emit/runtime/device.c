@@ -15,9 +15,9 @@ typedef const struct tile_tune_device_interface* device_interface;
 
 static _Thread_local char message[1024];
 
-const char* tile_tune_device1_message(void) { return message; }
+const char* tile_tune_device2_message(void) { return message; }
 
-int tile_tune_device1_fail(int status, const char* format, ...) {
+int tile_tune_device2_fail(int status, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
@@ -25,13 +25,13 @@ int tile_tune_device1_fail(int status, const char* format, ...) {
   return status;
 }
 
-int tile_tune_device1_load(const char* library, const struct tile_tune_device_symbol* symbols, int count) {
+int tile_tune_device2_load(const char* library, const struct tile_tune_device_symbol* symbols, int count) {
   void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == NULL) return tile_tune_device1_fail(TILE_TUNE_ERROR_NO_DRIVER, "%s", dlerror());
+  if (handle == NULL) return tile_tune_device2_fail(TILE_TUNE_ERROR_NO_DRIVER, "%s", dlerror());
   for (int i = 0; i < count; ++i) {
     *symbols[i].function = dlsym(handle, symbols[i].name);
     if (*symbols[i].function == NULL && !symbols[i].is_optional)
-      return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_TOO_OLD, "%s lacks %s", library, symbols[i].name);
+      return tile_tune_device2_fail(TILE_TUNE_ERROR_DEVICE_TOO_OLD, "%s lacks %s", library, symbols[i].name);
   }
   return TILE_TUNE_OK;
 }
@@ -53,10 +53,10 @@ static struct store* stores;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int out_of_host_memory(void) {
-  return tile_tune_device1_fail(TILE_TUNE_ERROR_OUT_OF_MEMORY, "out of memory on the host");
+  return tile_tune_device2_fail(TILE_TUNE_ERROR_OUT_OF_MEMORY, "out of memory on the host");
 }
 
-int tile_tune_device1_take_source(void** state, const char* text, int size) {
+int tile_tune_device2_take_source(void** state, const char* text, int size) {
   pthread_mutex_lock(&lock);
   struct tile_tune_device_source* source = *state;
   if (source == NULL && (source = malloc(sizeof *source)) != NULL) {
@@ -82,7 +82,7 @@ static struct store* store_of(device_interface device, uint64_t queue_id) {
   return stores = store;
 }
 
-int tile_tune_device1_borrow(device_interface device, void* queue, uint64_t bytes, uint64_t* memory) {
+int tile_tune_device2_borrow(device_interface device, void* queue, uint64_t bytes, uint64_t* memory) {
   enum { GRAIN = 256 };
   uint64_t queue_id;
   int status = device->identify(queue, &queue_id);
@@ -108,7 +108,7 @@ int tile_tune_device1_borrow(device_interface device, void* queue, uint64_t byte
   return status;
 }
 
-void tile_tune_device1_give_back(device_interface device, void* queue, uint64_t memory) {
+void tile_tune_device2_give_back(device_interface device, void* queue, uint64_t memory) {
   uint64_t queue_id;
   if (memory == 0 || device->identify(queue, &queue_id) != TILE_TUNE_OK) return;
   pthread_mutex_lock(&lock);
@@ -119,7 +119,7 @@ void tile_tune_device1_give_back(device_interface device, void* queue, uint64_t 
   pthread_mutex_unlock(&lock);
 }
 
-int tile_tune_device1_release(device_interface device, void* queue) {
+int tile_tune_device2_release(device_interface device, void* queue) {
   uint64_t queue_id;
   int status = device->identify(queue, &queue_id);
   if (status == TILE_TUNE_OK) status = device->finish(queue);
@@ -141,31 +141,41 @@ int tile_tune_device1_release(device_interface device, void* queue) {
   return status != TILE_TUNE_OK ? status : forgotten;
 }
 
-int tile_tune_device1_stage(device_interface device, void* queue, const struct tile_tune_device_argument* arguments,
+/* Copies may still read what the caller changes or frees next. The message stays that of the error. */
+static void finish_after_error(device_interface device, void* queue) {
+  char first[sizeof message];
+  memcpy(first, message, sizeof message);
+  device->finish(queue);
+  memcpy(message, first, sizeof message);
+}
+
+int tile_tune_device2_stage(device_interface device, void* queue, const struct tile_tune_device_argument* arguments,
                             int count, uint64_t* memory) {
   int status = TILE_TUNE_OK, staged = 0;
   for (; staged < count && status == TILE_TUNE_OK; ++staged) {
     const struct tile_tune_device_argument* a = &arguments[staged];
     memory[staged] = 0;
-    status = tile_tune_device1_borrow(device, queue, a->bytes, &memory[staged]);
+    status = tile_tune_device2_borrow(device, queue, a->bytes, &memory[staged]);
     if (status == TILE_TUNE_OK && a->bytes > 0 && (!a->is_output || a->is_read))
       status = device->upload(queue, memory[staged], a->host, a->bytes);
   }
-  if (status != TILE_TUNE_OK) tile_tune_device1_unstage(device, queue, arguments, staged, memory, status);
+  if (status != TILE_TUNE_OK) tile_tune_device2_unstage(device, queue, arguments, staged, memory, status);
   return status;
 }
 
-int tile_tune_device1_unstage(device_interface device, void* queue, const struct tile_tune_device_argument* arguments,
+int tile_tune_device2_unstage(device_interface device, void* queue, const struct tile_tune_device_argument* arguments,
                               int count, const uint64_t* memory, int status) {
   for (int i = 0; i < count && status == TILE_TUNE_OK; ++i)
     if (arguments[i].is_output && arguments[i].bytes > 0)
       status = device->download(queue, memory[i], arguments[i].host, arguments[i].bytes);
-  for (int i = 0; i < count; ++i) tile_tune_device1_give_back(device, queue, memory[i]);
+  if (status != TILE_TUNE_OK) finish_after_error(device, queue);
+  for (int i = 0; i < count; ++i) tile_tune_device2_give_back(device, queue, memory[i]);
   return status;
 }
 
-int tile_tune_device1_check_tensors(device_interface device, const struct tile_tune_signature* signature,
+int tile_tune_device2_check_tensors(device_interface device, void* queue, const struct tile_tune_signature* signature,
                                     struct DLTensor* const* inputs, struct DLTensor* const* outputs, void** pointers) {
+  int checked = 0; /* the number of the device before */
   for (int i = 0; i < signature->count; ++i) {
     struct DLTensor* const* const list = i < signature->inputs ? inputs : outputs;
     const struct DLTensor* const given = list != NULL ? list[i < signature->inputs ? i : i - signature->inputs] : NULL;
@@ -173,6 +183,11 @@ int tile_tune_device1_check_tensors(device_interface device, const struct tile_t
     enum { DL_CPU = 1, DL_OPENCL = 4 };
     if (given->device.type != device->dlpack_type) return TILE_TUNE_ERROR_DEVICE;
     if (given->device.type == DL_OPENCL && given->byte_offset != 0) return TILE_TUNE_ERROR_STRIDES; /* no address */
+    if (device->check_number != NULL && (i == 0 || given->device.id != checked)) {
+      checked = given->device.id;
+      const int status = device->check_number(queue, checked);
+      if (status != TILE_TUNE_OK) return status;
+    }
     struct DLTensor tensor = *given;
     tensor.device.type = DL_CPU;
     struct DLTensor* const one[] = {&tensor};
@@ -183,35 +198,35 @@ int tile_tune_device1_check_tensors(device_interface device, const struct tile_t
   return TILE_TUNE_OK;
 }
 
-int tile_tune_device1_malloc(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer,
+int tile_tune_device2_malloc(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer,
                              device_interface device) {
   uint64_t elements = 1; /* what Halide makes is compact */
   if (buffer->device != 0) return TILE_TUNE_OK;
   for (int d = 0; d < buffer->dimensions; ++d) elements *= (uint64_t)buffer->dim[d].extent;
   const uint64_t bytes = elements * ((buffer->type.bits + 7u) / 8u) * buffer->type.lanes;
-  const int status = tile_tune_device1_borrow(device, call->queue, bytes, &buffer->device);
+  const int status = tile_tune_device2_borrow(device, call->queue, bytes, &buffer->device);
   if (status == TILE_TUNE_OK) buffer->device_interface = device;
   return status;
 }
 
-int tile_tune_device1_free(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer) {
+int tile_tune_device2_free(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer) {
   if (buffer == NULL || buffer->device == 0) return TILE_TUNE_OK;
-  tile_tune_device1_give_back(buffer->device_interface, call->queue, buffer->device);
+  tile_tune_device2_give_back(buffer->device_interface, call->queue, buffer->device);
   buffer->device = 0;
   buffer->device_interface = NULL;
   return TILE_TUNE_OK;
 }
 
-void tile_tune_device1_free_as_destructor(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer) {
-  tile_tune_device1_free(call, buffer);
+void tile_tune_device2_free_as_destructor(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer) {
+  tile_tune_device2_free(call, buffer);
 }
 
 /* Everything is computed on the device, from arguments that lie there. */
-int tile_tune_device1_copy_to_device(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer,
+int tile_tune_device2_copy_to_device(struct tile_tune_device_call* call, struct tile_tune_buffer* buffer,
                                      device_interface device) {
   (void)call, (void)device;
   if (buffer->device != 0) return TILE_TUNE_OK;
-  return tile_tune_device1_fail(TILE_TUNE_ERROR_INTERNAL, "a tensor of the kernel is not on the device");
+  return tile_tune_device2_fail(TILE_TUNE_ERROR_INTERNAL, "a tensor of the kernel is not on the device");
 }
 
 #endif

@@ -26,7 +26,7 @@ static uint64_t digest(uint64_t state, const void* bytes, size_t size) {
 }
 static const uint64_t kDigestStart = 0xcbf29ce484222325u;
 
-const char* tile_tune_device1_cubin_folder(void) {
+const char* tile_tune_device2_cubin_folder(void) {
   const char* folder = getenv("TILE_TUNE_CUBINS");
   return folder != NULL && folder[0] != '\0' ? folder : NULL;
 }
@@ -66,7 +66,7 @@ static void* read_binary(FILE* file, const struct tile_tune_device_cubin_key* ke
   return NULL;
 }
 
-void* tile_tune_device1_find_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, size_t* size) {
+void* tile_tune_device2_find_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, size_t* size) {
   char path[4096];
   if (!path_of(path, sizeof path, folder, key)) return NULL;
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -80,7 +80,7 @@ void* tile_tune_device1_find_cubin(const char* folder, const struct tile_tune_de
   return binary;
 }
 
-void tile_tune_device1_keep_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, const void* binary,
+void tile_tune_device2_keep_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, const void* binary,
                                   size_t size) {
   char path[4096], beside[4112];
   if (!path_of(path, sizeof path, folder, key)) return;

@@ -16,11 +16,11 @@ struct tile_tune_device_cubin_key {
 };
 
 /* The folder that the environment names (TILE_TUNE_CUBINS), or null: nothing is kept. */
-const char* tile_tune_device1_cubin_folder(void);
+const char* tile_tune_device2_cubin_folder(void);
 /* A binary that was kept, to be freed; null: there is none, or it is damaged. */
-void* tile_tune_device1_find_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, size_t* size);
+void* tile_tune_device2_find_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, size_t* size);
 /* Beside its place first, then renamed: others see all of it or nothing. */
-void tile_tune_device1_keep_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, const void* binary,
+void tile_tune_device2_keep_cubin(const char* folder, const struct tile_tune_device_cubin_key* key, const void* binary,
                                   size_t size);
 
 #ifdef __cplusplus

@@ -7,47 +7,9 @@
 #include <string.h>
 
 #include "device_cubin.h"
+#include "device_cuda_constants.h"
 #include "device_ptx.h"
 #include "tile_tune_device.h"
-
-/* cuda.h: handles are pointers but for devices, which are ints, and memory, of 64 bits; enumerations are ints. */
-enum {
-  CUDA_SUCCESS = 0,
-  CUDA_ERROR_OUT_OF_MEMORY = 2,
-  CUDA_ERROR_NO_DEVICE = 100,
-  CUDA_ERROR_INVALID_DEVICE = 101,
-  CUDA_ERROR_INVALID_CONTEXT = 201,
-  CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
-  CUDA_ERROR_ECC_UNCORRECTABLE = 214,
-  CUDA_ERROR_INVALID_PTX = 218,
-  CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
-  CUDA_ERROR_INVALID_HANDLE = 400,
-  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
-  CUDA_ERROR_LAUNCH_TIMEOUT = 702,
-  CUDA_ERROR_ASSERT = 710,
-  CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
-  CUDA_ERROR_LAUNCH_FAILED = 719,
-  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
-  CU_STREAM_NON_BLOCKING = 1,
-  CU_JIT_INPUT_PTX = 1,
-  CU_JIT_ERROR_LOG_BUFFER = 5,
-  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
-  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
-  CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
-  CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
-  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
-  CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
-  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
-  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
-  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
-  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
-  CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR = 82,
-  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
-};
-/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD, which as the null stream are of whatever context is current. */
-#define LEGACY_STREAM ((void*)1)
-#define PER_THREAD_STREAM ((void*)2)
 
 /* What a kernel may have of shared memory without being asked (CUDA C++ Programming Guide, compute capabilities). */
 enum { USUAL_SHARED_BYTES = 48 << 10 };
@@ -73,6 +35,7 @@ static struct {
   int (*StreamGetCtx)(void*, void**);
   int (*StreamGetId)(void*, unsigned long long*);
   int (*StreamSynchronize)(void*);
+  int (*ThreadExchangeStreamCaptureMode)(int*);
   int (*EventCreate)(void**, unsigned);
   int (*EventRecord)(void*, void*);
   int (*EventSynchronize)(void*);
@@ -122,6 +85,7 @@ static const struct tile_tune_device_symbol functions[] = {FUNCTION(Init),
                                                            FUNCTION(StreamGetCtx),
                                                            NEW_FUNCTION(StreamGetId),
                                                            FUNCTION(StreamSynchronize),
+                                                           FUNCTION(ThreadExchangeStreamCaptureMode),
                                                            FUNCTION(EventCreate),
                                                            FUNCTION(EventRecord),
                                                            FUNCTION(EventSynchronize),
@@ -171,9 +135,11 @@ static atomic_int lost;
 
 /* cuda.h of these: "the process must be terminated and relaunched". */
 static int loses_device(int error) {
-  return error == CUDA_ERROR_ECC_UNCORRECTABLE || error == CUDA_ERROR_ILLEGAL_ADDRESS ||
-         error == CUDA_ERROR_LAUNCH_TIMEOUT || error == CUDA_ERROR_ASSERT ||
-         (error >= CUDA_ERROR_HARDWARE_STACK_ERROR && error <= CUDA_ERROR_LAUNCH_FAILED);
+  return error == CUDA_ERROR_ECC_UNCORRECTABLE || error == CUDA_ERROR_CONTAINED ||
+         error == CUDA_ERROR_ILLEGAL_ADDRESS || error == CUDA_ERROR_LAUNCH_TIMEOUT || error == CUDA_ERROR_ASSERT ||
+         (error >= CUDA_ERROR_HARDWARE_STACK_ERROR && error <= CUDA_ERROR_LAUNCH_FAILED) ||
+         error == CUDA_ERROR_TENSOR_MEMORY_LEAK || error == CUDA_ERROR_MPS_CLIENT_TERMINATED ||
+         error == CUDA_ERROR_EXTERNAL_DEVICE;
 }
 
 static int status_of(int error) {
@@ -181,8 +147,14 @@ static int status_of(int error) {
   switch (error) {
     case CUDA_ERROR_OUT_OF_MEMORY:
       return TILE_TUNE_ERROR_DEVICE_MEMORY;
+    case CUDA_ERROR_STUB_LIBRARY:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+      return TILE_TUNE_ERROR_NO_DRIVER;
+    case CUDA_ERROR_DEVICE_UNAVAILABLE:
     case CUDA_ERROR_NO_DEVICE:
     case CUDA_ERROR_INVALID_DEVICE:
+    case CUDA_ERROR_SYSTEM_NOT_READY:
       return TILE_TUNE_ERROR_NO_DEVICE;
     case CUDA_ERROR_INVALID_CONTEXT:
     case CUDA_ERROR_INVALID_HANDLE:
@@ -200,21 +172,24 @@ static const char* name_of(int error) {
   return cu.GetErrorName(error, &name) == CUDA_SUCCESS && name != NULL ? name : "an unknown error";
 }
 
-/* What is made in a first call cannot be made while a graph is captured. */
-static const char* hint_of(int error) {
-  return error == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-             ? "; a kernel is called once in its stream before it is captured in a graph"
-             : "";
+/* While any stream is captured a thread may neither allocate nor load, nor give back, and what it tries ends the
+ * capture, unless it says that this is nothing to a graph (cuda.h of cuThreadExchangeStreamCaptureMode): memory and
+ * modules outlive the calls. The mode before, to be set again. */
+static int begin_aside(void) {
+  int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  return cu.ThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS ? mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
+
+static void end_aside(int mode) { cu.ThreadExchangeStreamCaptureMode(&mode); }
 
 static int check(int error, const char* what) {
   if (error == CUDA_SUCCESS) return TILE_TUNE_OK;
-  return tile_tune_device1_fail(status_of(error), "CUDA: %s failed with %s", what, name_of(error));
+  return tile_tune_device2_fail(status_of(error), "CUDA: %s failed with %s", what, name_of(error));
 }
 
 static int load(void) {
   if (is_loaded) return TILE_TUNE_OK;
-  int status = tile_tune_device1_load("libcuda.so.1", functions, sizeof functions / sizeof *functions);
+  int status = tile_tune_device2_load("libcuda.so.1", functions, sizeof functions / sizeof *functions);
   if (status == TILE_TUNE_OK) status = check(cu.Init(0), "starting the driver");
   is_loaded = status == TILE_TUNE_OK;
   return status;
@@ -239,7 +214,7 @@ static int enter(void* queue, struct scope* scope) {
   if (status != TILE_TUNE_OK) return status;
   if (is_of_current_context(queue)) {
     if (current != NULL) return TILE_TUNE_OK;
-    return tile_tune_device1_fail(TILE_TUNE_ERROR_NO_DEVICE,
+    return tile_tune_device2_fail(TILE_TUNE_ERROR_NO_DEVICE,
                                   "CUDA: no context is current, and the null stream is one's of the current context");
   }
   status = check(cu.StreamGetCtx(queue, &scope->context), "asking a stream for its context");
@@ -268,8 +243,9 @@ static int identify(void* queue, uint64_t* queue_id) {
   int status = enter(queue, &scope);
   if (status != TILE_TUNE_OK) return status;
   unsigned long long id;
+  /* cuda.h does not say that the null streams of two contexts have two numbers. */
   if (cu.StreamGetId != NULL && cu.StreamGetId(queue, &id) == CUDA_SUCCESS)
-    *queue_id = id;
+    *queue_id = is_of_current_context(queue) ? id ^ context_id(scope.context) << 48 : id;
   else if (queue == PER_THREAD_STREAM)
     *queue_id = (uint64_t)(uintptr_t)&this_thread;
   else
@@ -294,7 +270,7 @@ static int find_device(int number, int* device) {
   if (status == TILE_TUNE_OK) status = check(cu.DeviceGetCount(&count), "counting devices");
   if (status != TILE_TUNE_OK) return status;
   if (number < 0 || number >= count || number >= MOST_DEVICES)
-    return tile_tune_device1_fail(TILE_TUNE_ERROR_NO_DEVICE, "CUDA: there is no device %d (there are %d)", number,
+    return tile_tune_device2_fail(TILE_TUNE_ERROR_NO_DEVICE, "CUDA: there is no device %d (there are %d)", number,
                                   count);
   return check(cu.DeviceGet(device, number), "finding a device");
 }
@@ -356,17 +332,22 @@ static int allocate(void* queue, uint64_t bytes, uint64_t* memory) {
   struct scope scope;
   int status = enter(queue, &scope);
   if (status != TILE_TUNE_OK) return status;
-  const int error = cu.MemAlloc(memory, bytes);
+  const int mode = begin_aside(), error = cu.MemAlloc(memory, bytes);
+  end_aside(mode);
   if (error != CUDA_SUCCESS)
-    status = tile_tune_device1_fail(status_of(error), "CUDA: no memory of %llu bytes: %s%s", (unsigned long long)bytes,
-                                    name_of(error), hint_of(error));
+    status = tile_tune_device2_fail(status_of(error), "CUDA: no memory of %llu bytes: %s", (unsigned long long)bytes,
+                                    name_of(error));
   return leave(&scope, status);
 }
 
 static int release(void* queue, uint64_t memory) {
   struct scope scope;
-  const int status = enter(queue, &scope);
-  return status != TILE_TUNE_OK ? status : leave(&scope, check(cu.MemFree(memory), "giving memory back"));
+  int status = enter(queue, &scope);
+  if (status != TILE_TUNE_OK) return status;
+  const int mode = begin_aside();
+  status = check(cu.MemFree(memory), "giving memory back");
+  end_aside(mode);
+  return leave(&scope, status);
 }
 
 static int finish(void* queue) {
@@ -397,6 +378,7 @@ static int forget(void* queue) {
   int status = enter(queue, &scope);
   if (status != TILE_TUNE_OK) return status;
   const uint64_t id = context_id(scope.context);
+  const int mode = begin_aside();
   int device = -1;
   pthread_mutex_lock(&lock);
   for (struct module** link = &modules; *link != NULL;) {
@@ -412,6 +394,7 @@ static int forget(void* queue) {
   for (int number = 0; number < MOST_DEVICES && queue != NULL; ++number)
     if (default_queues[number] == queue && cu.CtxGetDevice(&device) == CUDA_SUCCESS) default_queues[number] = NULL;
   pthread_mutex_unlock(&lock);
+  end_aside(mode);
   if (device >= 0) cu.StreamDestroy(queue);
   status = leave(&scope, status);
   if (device >= 0) cu.DevicePrimaryCtxRelease(device);
@@ -452,31 +435,43 @@ static int time_between(void* queue, void* begin, void* end, double* ns) {
   return leave(&scope, status);
 }
 
+/* A kernel that reads another device's memory takes the device from the whole process. */
+static int check_number(void* queue, int number) {
+  struct scope scope;
+  int own = -1, given = -1, status = enter(queue, &scope);
+  if (status != TILE_TUNE_OK) return status;
+  status = check(cu.CtxGetDevice(&own), "asking for the device");
+  if (status == TILE_TUNE_OK && (cu.DeviceGet(&given, number) != CUDA_SUCCESS || given != own))
+    status = tile_tune_device2_fail(TILE_TUNE_ERROR_DEVICE, "CUDA: a tensor lies on device %d, the stream is another's",
+                                    number);
+  return leave(&scope, status);
+}
+
 static int is_lost(void) { return atomic_load(&lost); }
 
 /* From dlpack.h. */
 enum { DL_CUDA = 2 };
 
-static const struct tile_tune_device_interface interface = {DL_CUDA, describe, default_queue, identify,     allocate,
-                                                            release, upload,   download,      finish,       forget,
-                                                            fill,    copy,     mark,          time_between, is_lost};
+static const struct tile_tune_device_interface interface = {
+    DL_CUDA, describe, default_queue, identify, allocate, release,      upload,  download,
+    finish,  forget,   fill,          copy,     mark,     time_between, is_lost, check_number};
 
-const struct tile_tune_device_interface* tile_tune_device1_cuda_interface(void) { return &interface; }
+const struct tile_tune_device_interface* tile_tune_device2_cuda_interface(void) { return &interface; }
 
-int tile_tune_device1_cuda_initialize(struct tile_tune_device_call* call, void** state, const char* text, int size) {
+int tile_tune_device2_cuda_initialize(struct tile_tune_device_call* call, void** state, const char* text, int size) {
   (void)call;
-  return tile_tune_device1_take_source(state, text, size);
+  return tile_tune_device2_take_source(state, text, size);
 }
 
-void tile_tune_device1_cuda_finalize(struct tile_tune_device_call* call, void* state) { (void)call, (void)state; }
+void tile_tune_device2_cuda_finalize(struct tile_tune_device_call* call, void* state) { (void)call, (void)state; }
 
 static int check_capability(const struct tile_tune_device_source* source) {
   int device = 0;
   const int status = check(cu.CtxGetDevice(&device), "asking for the device");
   if (status != TILE_TUNE_OK) return status;
-  const int has = capability_of(device), needs = tile_tune_device1_ptx_capability(source->text, source->size);
+  const int has = capability_of(device), needs = tile_tune_device2_ptx_capability(source->text, source->size);
   if (has >= needs) return TILE_TUNE_OK;
-  return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_TOO_OLD,
+  return tile_tune_device2_fail(TILE_TUNE_ERROR_DEVICE_TOO_OLD,
                                 "CUDA: the device has compute capability %d.%d, kernels were made for %d.%d", has / 10,
                                 has % 10, needs / 10, needs % 10);
 }
@@ -491,20 +486,20 @@ static int resident_blocks(const char* entry) {
 
 /* By way of the folder of compiled kernels, where there is one. The lock is held; whether it worked. */
 static int load_kept(void** module, char* text) {
-  const char* const folder = tile_tune_device1_cubin_folder();
+  const char* const folder = tile_tune_device2_cubin_folder();
   int device = 0, version = 0;
   if (folder == NULL || cu.CtxGetDevice(&device) != CUDA_SUCCESS || cu.DriverGetVersion(&version) != CUDA_SUCCESS)
     return 0;
   const struct tile_tune_device_cubin_key key = {text, capability_of(device), version};
   size_t size = 0;
-  void *const kept = tile_tune_device1_find_cubin(folder, &key, &size), *link = NULL, *binary = NULL;
+  void *const kept = tile_tune_device2_find_cubin(folder, &key, &size), *link = NULL, *binary = NULL;
   int is_loaded = kept != NULL && cu.ModuleLoadDataEx(module, kept, 0, NULL, NULL) == CUDA_SUCCESS;
   free(kept);
   if (is_loaded || cu.LinkCreate(0, NULL, NULL, &link) != CUDA_SUCCESS) return is_loaded;
   is_loaded = cu.LinkAddData(link, CU_JIT_INPUT_PTX, text, strlen(text) + 1, "kernel", 0, NULL, NULL) == CUDA_SUCCESS &&
               cu.LinkComplete(link, &binary, &size) == CUDA_SUCCESS &&
               cu.ModuleLoadDataEx(module, binary, 0, NULL, NULL) == CUDA_SUCCESS;
-  if (is_loaded) tile_tune_device1_keep_cubin(folder, &key, binary, size);
+  if (is_loaded) tile_tune_device2_keep_cubin(folder, &key, binary, size);
   cu.LinkDestroy(link);
   return is_loaded;
 }
@@ -515,10 +510,10 @@ static int build(struct module* module) {
   void* values[] = {log, (void*)(uintptr_t)(sizeof log - 1)};
   int status = check_capability(module->source);
   if (status != TILE_TUNE_OK) return status;
-  char* const text = tile_tune_device1_bounded_ptx(module->source->text, module->source->size, module->entry,
+  char* const text = tile_tune_device2_bounded_ptx(module->source->text, module->source->size, module->entry,
                                                    module->threads, resident_blocks(module->entry));
   if (text == NULL)
-    return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "CUDA: there is no kernel %s", module->entry);
+    return tile_tune_device2_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "CUDA: there is no kernel %s", module->entry);
   log[0] = '\0';
   int error = CUDA_SUCCESS;
   if (!load_kept(&module->handle, text))
@@ -529,17 +524,22 @@ static int build(struct module* module) {
   if (error == CUDA_SUCCESS) return TILE_TUNE_OK;
   status = status_of(error);
   if (status == TILE_TUNE_ERROR_LAUNCH) status = TILE_TUNE_ERROR_DEVICE_BUILD;
-  return tile_tune_device1_fail(status, "CUDA: kernel %s does not compile (%s%s): %s", module->entry, name_of(error),
-                                hint_of(error), log);
+  return tile_tune_device2_fail(status, "CUDA: kernel %s does not compile (%s): %s", module->entry, name_of(error),
+                                log);
 }
 
-/* The lock is held, the context is current. */
-static int find_module(uint64_t id, const struct tile_tune_device_source* source, const char* entry, const int* threads,
-                       struct module** found) {
-  for (*found = modules; *found != NULL; *found = (*found)->next)
-    if ((*found)->context_id == id && (*found)->source == source && strcmp((*found)->entry, entry) == 0 &&
-        memcmp((*found)->threads, threads, sizeof(*found)->threads) == 0)
-      return TILE_TUNE_OK;
+/* The lock is held, here and in what follows; the context is current. */
+static struct module* find_module(uint64_t id, const struct tile_tune_device_source* source, const char* entry,
+                                  const int* threads) {
+  struct module* module = modules;
+  while (module != NULL && (module->context_id != id || module->source != source || strcmp(module->entry, entry) != 0 ||
+                            memcmp(module->threads, threads, sizeof module->threads) != 0))
+    module = module->next;
+  return module;
+}
+
+static int make_module(uint64_t id, const struct tile_tune_device_source* source, const char* entry, const int* threads,
+                       struct module** made) {
   struct module* const module = calloc(1, sizeof *module);
   if (module == NULL) return TILE_TUNE_ERROR_OUT_OF_MEMORY;
   *module = (struct module){
@@ -547,31 +547,27 @@ static int find_module(uint64_t id, const struct tile_tune_device_source* source
   memcpy(module->threads, threads, sizeof module->threads);
   const int status = build(module);
   if (status == TILE_TUNE_OK)
-    *found = modules = module;
+    *made = modules = module;
   else
     free(module);
   return status;
 }
 
-static int find_function(uint64_t id, const struct tile_tune_device_source* source, const char* entry,
-                         const int* threads, int shared_bytes, void** function) {
-  struct module* module = NULL;
-  int status = find_module(id, source, entry, threads, &module);
-  if (status == TILE_TUNE_OK && shared_bytes > module->shared_bytes) {
-    const int error =
-        cu.FuncSetAttribute(module->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
-    if (error == CUDA_SUCCESS)
-      module->shared_bytes = shared_bytes;
-    else
-      status =
-          tile_tune_device1_fail(TILE_TUNE_ERROR_LAUNCH, "CUDA: kernel %s cannot have %d bytes of shared memory: %s",
-                                 entry, shared_bytes, name_of(error));
-  }
-  if (status == TILE_TUNE_OK) *function = module->function;
-  return status;
+/* What a first call does: *module is made if it is null, and may have so much shared memory. */
+static int make_ready(struct module** module, uint64_t id, const struct tile_tune_device_source* source,
+                      const char* entry, const int* threads, int shared_bytes) {
+  const int status = *module != NULL ? TILE_TUNE_OK : make_module(id, source, entry, threads, module);
+  if (status != TILE_TUNE_OK || shared_bytes <= (*module)->shared_bytes) return status;
+  const int error =
+      cu.FuncSetAttribute((*module)->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes);
+  if (error != CUDA_SUCCESS)
+    return tile_tune_device2_fail(TILE_TUNE_ERROR_LAUNCH, "CUDA: kernel %s cannot have %d bytes of shared memory: %s",
+                                  entry, shared_bytes, name_of(error));
+  (*module)->shared_bytes = shared_bytes;
+  return TILE_TUNE_OK;
 }
 
-int tile_tune_device1_cuda_run(struct tile_tune_device_call* call, void* state, const char* entry, int blocks_x,
+int tile_tune_device2_cuda_run(struct tile_tune_device_call* call, void* state, const char* entry, int blocks_x,
                                int blocks_y, int blocks_z, int threads_x, int threads_y, int threads_z,
                                int shared_bytes, size_t sizes[], void* arguments[], int8_t is_buffer[]) {
   enum { MOST_ARGUMENTS = 1024 }; /* a kernel's may have 4,096 bytes, of which none is smaller than 4 */
@@ -583,14 +579,20 @@ int tile_tune_device1_cuda_run(struct tile_tune_device_call* call, void* state, 
   if (blocks_x <= 0 || blocks_y <= 0 || blocks_z <= 0) return TILE_TUNE_OK; /* nothing is computed */
   for (; sizes[count] != 0; ++count) {
     if (count == MOST_ARGUMENTS)
-      return tile_tune_device1_fail(TILE_TUNE_ERROR_LAUNCH, "CUDA: kernel %s has too many arguments", entry);
+      return tile_tune_device2_fail(TILE_TUNE_ERROR_LAUNCH, "CUDA: kernel %s has too many arguments", entry);
     values[count] = is_buffer[count] ? (void*)&((struct tile_tune_buffer*)arguments[count])->device : arguments[count];
   }
   int status = enter(call->queue, &scope);
   if (status != TILE_TUNE_OK) return status;
   const uint64_t id = context_id(scope.context);
   pthread_mutex_lock(&lock);
-  status = find_function(id, state, entry, threads, shared_bytes, &function);
+  struct module* module = find_module(id, state, entry, threads);
+  if (module == NULL || shared_bytes > module->shared_bytes) {
+    const int mode = begin_aside();
+    status = make_ready(&module, id, state, entry, threads, shared_bytes);
+    end_aside(mode);
+  }
+  if (status == TILE_TUNE_OK) function = module->function;
   pthread_mutex_unlock(&lock);
   const int error = status != TILE_TUNE_OK
                         ? CUDA_SUCCESS
@@ -598,7 +600,7 @@ int tile_tune_device1_cuda_run(struct tile_tune_device_call* call, void* state, 
                                           (unsigned)threads_x, (unsigned)threads_y, (unsigned)threads_z,
                                           (unsigned)shared_bytes, call->queue, values, NULL);
   if (error != CUDA_SUCCESS)
-    status = tile_tune_device1_fail(
+    status = tile_tune_device2_fail(
         status_of(error) == TILE_TUNE_ERROR_QUEUE ? TILE_TUNE_ERROR_QUEUE : TILE_TUNE_ERROR_LAUNCH,
         "CUDA: kernel %s of %d x %d x %d blocks of %d x %d x %d threads with %d bytes of shared memory was not "
         "launched: "

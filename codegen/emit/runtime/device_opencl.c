@@ -110,7 +110,7 @@ static int is_loaded;
 
 static int load(void) {
   if (is_loaded) return TILE_TUNE_OK;
-  const int status = tile_tune_device1_load("libOpenCL.so.1", functions, sizeof functions / sizeof *functions);
+  const int status = tile_tune_device2_load("libOpenCL.so.1", functions, sizeof functions / sizeof *functions);
   is_loaded = status == TILE_TUNE_OK;
   return status;
 }
@@ -133,19 +133,19 @@ static int status_of(int32_t error) {
 
 static int check(int32_t error, const char* what) {
   if (error == CL_SUCCESS) return TILE_TUNE_OK;
-  return tile_tune_device1_fail(status_of(error), "OpenCL: %s failed with error %d", what, (int)error);
+  return tile_tune_device2_fail(status_of(error), "OpenCL: %s failed with error %d", what, (int)error);
 }
 
 /* The lock is held. */
 static int find_queue(void* handle, struct queue** found) {
   for (*found = queues; *found != NULL; *found = (*found)->next)
     if ((*found)->handle == handle) return TILE_TUNE_OK;
-  if (handle == NULL) return tile_tune_device1_fail(TILE_TUNE_ERROR_QUEUE, "OpenCL: the queue is null");
+  if (handle == NULL) return tile_tune_device2_fail(TILE_TUNE_ERROR_QUEUE, "OpenCL: the queue is null");
   int status = load();
   if (status != TILE_TUNE_OK) return status;
   uint64_t properties = 0;
   struct queue* queue = malloc(sizeof *queue);
-  if (queue == NULL) return tile_tune_device1_fail(TILE_TUNE_ERROR_OUT_OF_MEMORY, "out of memory on the host");
+  if (queue == NULL) return tile_tune_device2_fail(TILE_TUNE_ERROR_OUT_OF_MEMORY, "out of memory on the host");
   queue->handle = handle;
   status =
       check(cl.GetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof(void*), &queue->context, NULL), "asking a queue");
@@ -156,7 +156,7 @@ static int find_queue(void* handle, struct queue** found) {
     status = check(cl.GetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL),
                    "asking a queue");
   if (status == TILE_TUNE_OK && (properties & CL_QUEUE_OUT_OF_ORDER))
-    status = tile_tune_device1_fail(TILE_TUNE_ERROR_QUEUE, "OpenCL: the queue runs its commands out of order");
+    status = tile_tune_device2_fail(TILE_TUNE_ERROR_QUEUE, "OpenCL: the queue runs its commands out of order");
   if (status == TILE_TUNE_OK) status = check(cl.RetainCommandQueue(handle), "keeping a queue");
   if (status != TILE_TUNE_OK) {
     free(queue);
@@ -198,7 +198,7 @@ static int find_device(int number, void** device) {
     }
     before += (int)count;
   }
-  return tile_tune_device1_fail(TILE_TUNE_ERROR_NO_DEVICE, "OpenCL: there is no device %d (there are %d)", number,
+  return tile_tune_device2_fail(TILE_TUNE_ERROR_NO_DEVICE, "OpenCL: there is no device %d (there are %d)", number,
                                 before);
 }
 
@@ -265,7 +265,7 @@ static int make_memory(void* handle, uint64_t flags, void* host, uint64_t bytes,
   if (status != TILE_TUNE_OK) return status;
   *memory = (uint64_t)(uintptr_t)cl.CreateBuffer(queue.context, CL_MEM_READ_WRITE | flags, bytes, host, &error);
   if (error == CL_SUCCESS) return TILE_TUNE_OK;
-  return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_MEMORY, "OpenCL: no memory of %llu bytes (error %d)",
+  return tile_tune_device2_fail(TILE_TUNE_ERROR_DEVICE_MEMORY, "OpenCL: no memory of %llu bytes (error %d)",
                                 (unsigned long long)bytes, (int)error);
 }
 
@@ -352,32 +352,32 @@ static int is_lost(void) { return 0; }
 enum { DL_OPENCL = 4 };
 
 /* Only queues that were made for it have a clock. */
-static const struct tile_tune_device_interface interface = {DL_OPENCL, describe, default_queue, identify, allocate,
-                                                            release,   upload,   download,      finish,   forget,
-                                                            fill,      copy,     NULL,          NULL,     is_lost};
+static const struct tile_tune_device_interface interface = {
+    DL_OPENCL, describe, default_queue, identify, allocate, release, upload,  download,
+    finish,    forget,   fill,          copy,     NULL,     NULL,    is_lost, NULL};
 
-const struct tile_tune_device_interface* tile_tune_device1_opencl_interface(void) { return &interface; }
+const struct tile_tune_device_interface* tile_tune_device2_opencl_interface(void) { return &interface; }
 
-int tile_tune_device1_opencl_wrap(void* queue, void* host, uint64_t bytes, uint64_t* memory) {
+int tile_tune_device2_opencl_wrap(void* queue, void* host, uint64_t bytes, uint64_t* memory) {
   return make_memory(queue, CL_MEM_USE_HOST_PTR, host, bytes, memory);
 }
 
-int tile_tune_device1_opencl_map(void* queue, uint64_t memory, uint64_t bytes) {
+int tile_tune_device2_opencl_map(void* queue, uint64_t memory, uint64_t bytes) {
   int32_t error = CL_SUCCESS;
   cl.EnqueueMapBuffer(queue, memory_of(memory), 1, CL_MAP_READ_AND_WRITE, 0, bytes, 0, NULL, NULL, &error);
   return check(error, "showing memory to the host");
 }
 
-int tile_tune_device1_opencl_unmap(void* queue, uint64_t memory, void* host) {
+int tile_tune_device2_opencl_unmap(void* queue, uint64_t memory, void* host) {
   return check(cl.EnqueueUnmapMemObject(queue, memory_of(memory), host, 0, NULL, NULL), "taking memory from the host");
 }
 
-int tile_tune_device1_opencl_initialize(struct tile_tune_device_call* call, void** state, const char* text, int size) {
+int tile_tune_device2_opencl_initialize(struct tile_tune_device_call* call, void** state, const char* text, int size) {
   (void)call;
-  return tile_tune_device1_take_source(state, text, size);
+  return tile_tune_device2_take_source(state, text, size);
 }
 
-void tile_tune_device1_opencl_finalize(struct tile_tune_device_call* call, void* state) { (void)call, (void)state; }
+void tile_tune_device2_opencl_finalize(struct tile_tune_device_call* call, void* state) { (void)call, (void)state; }
 
 static int build(const struct queue* queue, struct program* program) {
   const struct tile_tune_device_source* const source = program->source;
@@ -397,7 +397,7 @@ static int build(const struct queue* queue, struct program* program) {
   log[0] = '\0';
   cl.GetProgramBuildInfo(program->handle, queue->device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
   cl.ReleaseProgram(program->handle);
-  return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "OpenCL: kernels do not compile (error %d): %s",
+  return tile_tune_device2_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "OpenCL: kernels do not compile (error %d): %s",
                                 (int)error, log);
 }
 
@@ -430,7 +430,7 @@ static int find_kernel(const struct queue* queue, const struct tile_tune_device_
   *kernel = (struct kernel){program->kernels, entry, cl.CreateKernel(program->handle, entry, &error)};
   if (error != CL_SUCCESS) {
     free(kernel);
-    return tile_tune_device1_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "OpenCL: there is no kernel %s (error %d)", entry,
+    return tile_tune_device2_fail(TILE_TUNE_ERROR_DEVICE_BUILD, "OpenCL: there is no kernel %s (error %d)", entry,
                                   (int)error);
   }
   program->kernels = kernel;
@@ -454,7 +454,7 @@ static int launch(void* queue, void* kernel, const size_t* blocks, const size_t*
   return error;
 }
 
-int tile_tune_device1_opencl_run(struct tile_tune_device_call* call, void* state, const char* entry, int blocks_x,
+int tile_tune_device2_opencl_run(struct tile_tune_device_call* call, void* state, const char* entry, int blocks_x,
                                  int blocks_y, int blocks_z, int threads_x, int threads_y, int threads_z,
                                  int shared_bytes, size_t sizes[], void* arguments[], int8_t is_buffer[]) {
   struct queue* queue = NULL;
@@ -470,7 +470,7 @@ int tile_tune_device1_opencl_run(struct tile_tune_device_call* call, void* state
     error = launch(call->queue, kernel, blocks, threads, shared_bytes, sizes, arguments, is_buffer);
   pthread_mutex_unlock(&lock);
   if (error == CL_SUCCESS) return status;
-  return tile_tune_device1_fail(
+  return tile_tune_device2_fail(
       status_of(error) == TILE_TUNE_ERROR_QUEUE ? TILE_TUNE_ERROR_QUEUE : TILE_TUNE_ERROR_LAUNCH,
       "OpenCL: kernel %s of %d x %d x %d blocks of %d x %d x %d threads with %d bytes of "
       "shared memory was not launched (error %d)",

@@ -65,7 +65,7 @@ static void append(struct out* out, const char* from, const char* to) {
   out->size += (size_t)(to - from);
 }
 
-char* tile_tune_device1_bounded_ptx(const char* text, int size, const char* entry, const int* threads, int resident) {
+char* tile_tune_device2_bounded_ptx(const char* text, int size, const char* entry, const int* threads, int resident) {
   static const char kEntry[] = ".entry ";
   const char *end = memchr(text, '\0', (size_t)size), *at = text;
   if (end == NULL) end = text + size;
@@ -97,7 +97,7 @@ char* tile_tune_device1_bounded_ptx(const char* text, int size, const char* entr
   return NULL;
 }
 
-int tile_tune_device1_ptx_capability(const char* text, int size) {
+int tile_tune_device2_ptx_capability(const char* text, int size) {
   static const char kTarget[] = ".target sm_";
   const char* end = memchr(text, '\0', (size_t)size);
   if (end == NULL) end = text + size;

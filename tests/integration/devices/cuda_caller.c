@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "devices.h"
+#include "dl_tensor.h"
 
 enum { COUNT = 13 * 29 };
 
@@ -29,5 +30,13 @@ int main(void) {
   tell("in place", doubling_device(NULL, a, a));
   tell("elsewhere", doubling_device(NULL, a + 1, o));
   tell("of nothing", doubling_device(NULL, NULL, o));
+  int64_t shape[] = {13, 29};
+  struct DLTensor in = {a, {2, 0}, 2, {2, 32, 1}, shape, NULL, 0}, out = in, other = in;
+  out.data = o;
+  other.device.id = 1;
+  devices_dl_tensor *ins[] = {(devices_dl_tensor*)&in}, *outs[] = {(devices_dl_tensor*)&out},
+                    *others[] = {(devices_dl_tensor*)&other};
+  tell("tensors", doubling_device_dl(NULL, ins, outs));
+  tell("tensors of two devices", doubling_device_dl(NULL, ins, others));
   return 0;
 }

@@ -88,6 +88,9 @@ TEST_CASE("calls on a CUDA device find there what the first was given, and are t
   CHECK(timed.ns == Approx(5 * 2000));
   CHECK(timed.launch_ns > 0);
   CHECK(count("cuLaunchKernel twice") == 5);
+  // The device is kept at work while the host launches.
+  const std::string launched = fake_cuda_calls();
+  CHECK(launched.find("cuLaunchKernel fma_f32 1x1x1 32x1x1") < launched.find("cuEventRecord"));
   CHECK(count("cuMemcpy") == 0);
   CHECK(count("cuMemAlloc") == 0);
 
@@ -139,6 +142,14 @@ TEST_CASE("an output that begins with its initial value gets it on the device be
   }
   CHECK(count("cuMemcpyHtoDAsync 4000\n") == 3);
   CHECK(count("cuMemcpyDtoHAsync") == 0);
+
+  fake_cuda_reset();
+  memory->restore();
+  memory->evict();
+  REQUIRE(call->run(1).code == 0);
+  CHECK(count("cuMemcpyHtoDAsync 4000\n") == 1);
+  const std::string evicted = fake_cuda_calls();
+  CHECK(evicted.find("cuMemcpyHtoDAsync") < evicted.find("cuMemsetD8Async 0 "));  // not through the cache behind it
 }
 
 TEST_CASE("what a device multiplies and adds is timed by its clock") {
@@ -147,7 +158,7 @@ TEST_CASE("what a device multiplies and adds is timed by its clock") {
   CHECK(device.executor.flop_ns(probed, DType::F32) == Approx(2000));
   CHECK(device.executor.flop_ns(probed / 10, DType::F64) == Approx(200));
   CHECK(device.executor.flop_ns(probed / 4, DType::F32) == Approx(500));
-  CHECK(count("cuLaunchKernel fma_f32 128x1x1 256x1x1") == 3);  // the first call warms up
+  CHECK(count("cuLaunchKernel fma_f32 128x1x1 256x1x1") == 4);  // once each to warm up
   CHECK(count("cuLaunchKernel fma_f64 128x1x1 256x1x1") == 2);
   CHECK(count("cuModuleLoadDataEx") == 2);
   CHECK(device.executor.flop_ns(1, DType::I32) == 0);

@@ -6,23 +6,9 @@
 #include <string.h>
 
 #include "devices.h"
+#include "dl_tensor.h"
 
 enum { ROWS = 13, COLUMNS = 29, COUNT = ROWS * COLUMNS, LENGTH = 1000 };
-
-/* dlpack.h */
-struct DLTensor {
-  void* data;
-  struct {
-    int32_t type, id;
-  } device;
-  int32_t ndim;
-  struct {
-    uint8_t code, bits;
-    uint16_t lanes;
-  } dtype;
-  int64_t *shape, *strides;
-  uint64_t byte_offset;
-};
 
 static float a[COUNT], o[COUNT], sum[LENGTH], more[LENGTH];
 

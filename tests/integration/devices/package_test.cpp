@@ -79,6 +79,8 @@ TEST_CASE("a package for CUDA is made, linked and called without a toolkit") {
   CHECK(contains(said, "in the null stream: success\nin place: an output overlaps another argument: "));
   CHECK(contains(said, "elsewhere: a pointer is not aligned"));
   CHECK(contains(said, "of nothing: a pointer is null"));
+  CHECK(contains(said, "tensors: success"));
+  CHECK(contains(said, "CUDA: a tensor lies on device 1, the stream is another's"));
   const std::string calls = base::read_bytes(folder.path / "calls").value();
   // Two kernels, each built once: of the program's own stream and the null stream of the same context.
   const auto count = [&](const std::string& what) {
@@ -87,7 +89,7 @@ TEST_CASE("a package for CUDA is made, linked and called without a toolkit") {
     return found;
   };
   CHECK(count("cuModuleLoadDataEx") == 2);
-  CHECK(count("cuLaunchKernel") == 6);
+  CHECK(count("cuLaunchKernel") == 8);
   CHECK(count("cuStreamCreate") == 1);
   CHECK(count("cuMemcpyDtoHAsync 1508\n") == 2);
   // Two arguments and an intermediate in the program's own stream, the intermediate again in the other.
