@@ -99,17 +99,20 @@ Expr nan_aware(const Expr& a, const Expr& b, const Expr& c, bool maximum) {
   });
 }
 
-// a <= b. Halide turns <= and >= into a negated <, which is true of NaN.
-Expr at_most(const Expr& a, const Expr& b) {
-  if (!a.type().is_float()) return a <= b;
-  return Halide::strict_float(a < b) || Halide::strict_float(a == b);
-}
-
 // Of a sum LLVM takes for granted that it is no NaN, whatever is asked of it as a float. (Narrow ones were widened.)
 Expr is_nan_by_bits(const Expr& x) {
   if (x.type().bits() < 32) return not_a_number(x);
   const Expr infinity = Halide::Internal::make_const(x.type(), std::numeric_limits<double>::infinity());
   return word_of(magnitude(x)) > word_of(infinity);
+}
+
+// What programs compare with itself they ask whether it is a NaN; Halide takes it for equal.
+bool is_same_float(const Expr& a, const Expr& b) { return a.type().is_float() && Halide::Internal::equal(a, b); }
+
+// a <= b. Halide turns <= and >= into a negated <, which is true of NaN.
+Expr at_most(const Expr& a, const Expr& b) {
+  if (!a.type().is_float()) return a <= b;
+  return is_same_float(a, b) ? !is_nan_by_bits(a) : Halide::strict_float(a < b) || Halide::strict_float(a == b);
 }
 
 // C's fmax and fmin, which ignore a NaN: in vectors, where calls of the C library run lane by lane. Beside a constant
@@ -253,9 +256,9 @@ Expr binary(ir::Op op, const Expr& a, const Expr& b) {
     case Op::Max:
       return nan_aware(a, b, true);
     case Op::Eq:
-      return a == b;
+      return is_same_float(a, b) ? !is_nan_by_bits(a) : a == b;
     case Op::Ne:
-      return a != b;
+      return is_same_float(a, b) ? is_nan_by_bits(a) : a != b;
     case Op::Lt:
       return a < b;
     case Op::Le:

@@ -40,7 +40,9 @@ TEST_CASE("floats follow IEEE rules, NaN and infinities included", "[property]")
 TEST_CASE("fmax and fmin leave out the NaN that a sum has become, relu and isnan see it", "[property]") {
   const std::string value =
       GENERATE("fmax(H(i,j), 0)", "fmax(0.5, H(i,j))", "fmin(H(i,j), 0.25)", "fmin(H(i,j), c(j))", "fmax(c(j), H(i,j))",
-               "relu(H(i,j))", "isnan(H(i,j)) ? 7.0 : 1.0", "max(H(i,j), 0.5)", "min(c(j), H(i,j))");
+               "relu(H(i,j))", "isnan(H(i,j)) ? 7.0 : 1.0", "H(i,j) == H(i,j) ? H(i,j) : 7.0",
+               "H(i,j) != H(i,j) ? 7.0 : H(i,j)", "H(i,j) <= H(i,j) ? 1.0 : 2.0", "H(i,j) < c(j) ? 1.0 : 2.0",
+               "H(i,j) >= 0.25 ? 1.0 : 2.0", "max(H(i,j), 0.5)", "min(c(j), H(i,j))");
   const auto program = test::bound_program(
       "def f(float(M,K) a, float(K,N) b, float(N) c) -> (o) { H(i,j) +=! a(i,k) * "
       "b(k,j)  o(i,j) = " +
