@@ -11,7 +11,7 @@
 namespace tile_tune::codegen {
 
 /// A pass over lowered code. Stores of vectors in a row whose lanes lie equally far apart, and beside each other's, are
-/// made of as many vectors of neighbours.
+/// made of as many vectors of neighbours; also where Halide has made one store of them.
 class Transposes : public Halide::Internal::IRMutator {
  public:
   /// `vector_bytes`: of the target.
@@ -21,6 +21,7 @@ class Transposes : public Halide::Internal::IRMutator {
   using IRMutator::visit;
   Halide::Internal::Stmt visit(const Halide::Internal::Block* op) override;
   Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override;
+  Halide::Internal::Stmt visit(const Halide::Internal::Store* op) override;
 
  private:
   /// Undefined where the statements cannot be put in a line.

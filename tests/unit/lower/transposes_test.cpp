@@ -118,6 +118,34 @@ TEST_CASE("a row of several vectors is transposed as well, as their lanes do not
   CHECK(equal(transposed(meeting, 16), meeting));
 }
 
+TEST_CASE("vectors that were interleaved into one are transposed as well", "[unit]") {
+  for (const auto& [count, lanes, bytes, rows] :
+       {std::array{16, 16, 64, 16}, {8, 16, 64, 16}, {12, 8, 64, 16}, {16, 8, 32, 16}, {4, 4, 16, 4}}) {
+    CAPTURE(count, lanes, bytes);
+    std::vector<Expr> vectors;
+    for (int number = 0; number < count; ++number) vectors.push_back(Ramp::make(1000 * number, 1, lanes));
+    const int all = count * lanes;
+    const Stmt interleaved =
+        Store::make("f", Shuffle::make_interleave(vectors), Ramp::make(start, 1, all), {}, const_true(all), {});
+    const Memory before = after(interleaved), now = after(transposed(interleaved, bytes));
+    CHECK(before.elements.size() == static_cast<size_t>(all));
+    CHECK(now.elements == before.elements);
+    CHECK(now.rows == rows);
+    CHECK(now.scattered == 0);
+  }
+  // Two of six would be left over, pairs of f64 stored apart, and single bytes.
+  const auto same = [](const Expr& value, int count, int vector_bytes) {
+    const int all = count * value.type().lanes();
+    const Stmt stmt = Store::make("f", Shuffle::make_interleave(std::vector<Expr>(count, value)),
+                                  Ramp::make(start, 1, all), {}, const_true(all), {});
+    return equal(transposed(stmt, vector_bytes), stmt);
+  };
+  CHECK(same(Ramp::make(0, 1, 8), 6, 64));
+  CHECK(same(Broadcast::make(make_one(Halide::Float(64)), 4), 4, 16));
+  CHECK(same(Broadcast::make(make_one(Halide::UInt(8)), 64), 4, 64));
+  CHECK(!same(Broadcast::make(make_one(Halide::UInt(8)), 16), 16, 64));
+}
+
 TEST_CASE("names between the stores stay before what uses them", "[unit]") {
   Stmt all = vector(3, 4, Variable::make(Int(32), "t3"));
   for (int number = 3; number-- > 0;)
