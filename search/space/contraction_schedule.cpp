@@ -213,6 +213,38 @@ bool runs_rows_outside(const TileLayout& layout) {
          time(panels) + static_cast<double>(layout.trips_of(TileLayout::Kind::Panel)) * time(rows);
 }
 
+// Steps of the reduction read the vectors of a panel from pages of their own, of more than the first TLB knows, and so
+// does every tile of rows again; a tile's step is too short to hide it. 40 x 128 sums of 72 terms for each of 96, which
+// lie between the terms, took 750 us in tiles of 2 x 32 with AVX2, 415 with panels packed, but 308 and 354 in tiles of
+// 5 x 64 (two Zen 4 cores, 2026-11-28).
+bool turns_pages(const TileLayout& layout) {
+  constexpr int64_t kPages = 64;      // of x86's since 2013, 64 to 96
+  constexpr double kHidingStep = 20;  // vector operations, two a cycle; chosen between the 8 and the 40 of these tiles
+  const auto& context = layout.context;
+  const codegen::Target& target = *context.target;
+  double step = static_cast<double>(dtype_size(context.type)) / target.vector_bytes;
+  for (const int64_t size : layout.tile.tile) step *= static_cast<double>(size);
+  if (costs::halves_wide_vectors(target)) step *= 2;
+  const int64_t pieces = layout.trips_of(TileLayout::Kind::Batch) * layout.trips_of(TileLayout::Kind::Panel);
+  if (step >= kHidingStep || layout.trips_of(TileLayout::Kind::Row) < costs::kPassesToPack ||
+      pieces < kPiecesPerThread * target.threads)
+    return false;
+  const auto& operands = context.loops.operands;
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+    if (!operand.affine || layout.stride(operand, layout.tile.vector_loop) != 1 ||
+        codegen::is_packed_beforehand(*context.program, operand) ||
+        packing_dimension(context, operand, layout.tile.vector_loop) < 0)
+      return false;
+    int64_t pages = 1;
+    for (int r = 0; r < context.reductions(); ++r) {
+      const int64_t apart = layout.stride(operand, context.outputs() + r) *
+                            static_cast<int64_t>(dtype_size(context.program->tensors[operand.tensor].type));
+      if (apart >= costs::kWayBytes) pages *= std::max<int64_t>(context.loops.reduction[r], 1);
+    }
+    return pages > kPages;
+  });
+}
+
 // The output loop for whose register tile a constant operand is stored: the vector loop, else that of the most rows.
 int loop_to_store_for(const TileLayout& layout, const Operand& operand) {
   if (layout.in_panel(operand)) return layout.tile.vector_loop;
@@ -234,8 +266,10 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   stage.cpu().lanes = tile.lanes;
   for (const int64_t size : tile.tile) stage.tiles.push_back({size});
   const bool shares = !layout.copies_batches() && shares_panels(layout);
-  const bool rows_outside = !shares && !layout.walks_memory() && (layout.copies_batches() || runs_rows_outside(layout));
-  const auto order = layout.loop_order(rows_outside);
+  const bool rows_outside = !shares && !layout.walks_memory() &&
+                            (layout.copies_batches() || (runs_rows_outside(layout) && !turns_pages(layout)));
+  const bool copies_lines = !rows_outside && layout.copies_whole_lines();
+  const auto order = layout.loop_order(rows_outside, copies_lines);
   stage.order = {order};
   collect_neighbours(context, stage);
   stage.reduction_order = reduction_order(layout);
@@ -244,6 +278,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   stage.reduction_unroll = unrolled_taps(layout);
 
   auto is_before_pack = [&](int p) {
+    if (copies_lines && layout.lies_along(p)) return false;
     return layout.kind(p) == TileLayout::Kind::Batch || (!rows_outside && layout.kind(p) == TileLayout::Kind::Panel);
   };
   const auto packed_at = static_cast<size_t>(std::count_if(order.begin(), order.end(), is_before_pack));
@@ -257,8 +292,10 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   }
   // Where the loops around the packed copy are too few to be shared out, it is made once for all.
   const int depth = static_cast<int>(packed_at) >= stage.cpu().parallel ? static_cast<int>(packed_at) : 0;
-  const int64_t passes =
-      layout.trips_of(order, packed_at, order.size()) / (rows_outside ? layout.trips(tile.vector_loop) : 1);
+  int64_t passes = 1;
+  for (size_t i = packed_at; i < order.size(); ++i)
+    if (order[i] != tile.vector_loop && !(copies_lines && layout.lies_along(order[i])))
+      passes *= layout.trips(order[i]);
   for (const auto& operand : context.loops.operands) {
     if (codegen::is_packed_beforehand(*context.program, operand)) {
       const int loop = loop_to_store_for(layout, operand);

@@ -19,7 +19,9 @@ bool is_worth_threads(const StageContext& context, int lanes);
 
 /// Into how many pieces reduction loop r is cut for the threads, of a stage whose outputs are so many tiles; 1: one
 /// thread has it all. nullopt: it has too few divisors, or its outputs are tiles enough, or too many to be combined.
-std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r);
+/// `each`: the pieces that a thread takes turns with, at least.
+std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r,
+                                      int each = kPiecesPerThread);
 
 /// Cuts a reduction of a stage whose outputs give the threads too few tiles: sums of everything, or over the rows of a
 /// tall matrix. The stage must be repaired.

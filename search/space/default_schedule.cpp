@@ -249,7 +249,8 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
     } else if (stage.cpu().vector_loop < context.outputs()) {
       const auto tile = more >= 0 ? NestModel::tile_of_sums(extent, stage.cpu().lanes, context.loops.output[more])
                                   : model.register_tile(extent, stage.cpu().lanes, row_extent);
-      stage.tiles[stage.cpu().vector_loop].back() = tile.vectors * stage.cpu().lanes;
+      const int64_t wide = rows_along < 0 ? model.vectors_across_pages(stage.cpu().vector_loop, stage.cpu().lanes) : 0;
+      stage.tiles[stage.cpu().vector_loop].back() = std::max(tile.vectors, wide) * stage.cpu().lanes;
       if (rows_along >= 0) stage.tiles[rows_along].back() = tile.rows;
     } else {
       const bool is_short = model.reduction_length() < costs::kShortRow * stage.cpu().lanes;

@@ -45,6 +45,9 @@ struct NestModel {
   /// (two Zen 4 cores whose memory gives 48).
   /// What caches hold is read in any order, and longer windows want more sums in flight than a row's.
   bool walks_rows(int vector_loop, int row_loop) const;
+  /// Vectors side by side of sums of columns whose terms lie on pages of their own: as many as registers hold and the
+  /// threads leave. 0: there are no such sums, or their terms are functions.
+  int64_t vectors_across_pages(int vector_loop, int64_t lanes) const;
   /// Reduction loops one step of which leaves the piece of a row that one vector of outputs reads.
   std::vector<int> row_reductions(int vector_loop) const;
   /// Steps of the reduction go to another page though they have not walked through as much in a row.

@@ -43,8 +43,14 @@ struct TileLayout {
   /// How many of the first loops of an order a copy is made inside of so that it does not repeat itself; no fewer than
   /// the parallel ones, else none.
   int copy_depth(const codegen::Operand& operand, const std::vector<int>& order, int depth, int parallel) const;
-  /// Outermost first.
-  std::vector<int> loop_order(bool rows_outside) const;
+  /// Along this loop of panels lie the lines of an operand that is copied for vectors along another: a copy of one step
+  /// alone reads an element of each line.
+  bool lies_along(int p) const;
+  /// Copies for all steps of such loops fit half of the second cache, there are pieces enough without them, and results
+  /// are stored as they are computed.
+  bool copies_whole_lines() const;
+  /// Outermost first. Where copies are made outside of them, loops along which lines lie follow all other panels'.
+  std::vector<int> loop_order(bool rows_outside, bool copies_lines) const;
 
  private:
   bool shares_lines(int p) const;
