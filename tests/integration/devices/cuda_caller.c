@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "devices.h"
-#include "dl_tensor.h"
+#include "../emit/dl_tensor.h"
 
 enum { COUNT = 13 * 29 };
 

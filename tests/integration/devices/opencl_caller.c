@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "devices.h"
-#include "dl_tensor.h"
+#include "../emit/dl_tensor.h"
 
 enum { ROWS = 13, COLUMNS = 29, COUNT = ROWS * COLUMNS, LENGTH = 1000 };
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "dl_tensor.h"
+
 #define CHECK(condition)                                              \
   do {                                                                \
     if (!(condition)) {                                               \
@@ -19,22 +21,6 @@
       exit(1);                                                        \
     }                                                                 \
   } while (0)
-
-/* As <dlpack/dlpack.h> lays it out. */
-struct DLTensor {
-  void* data;
-  struct {
-    int32_t type, id;
-  } device;
-  int32_t ndim;
-  struct {
-    uint8_t code, bits;
-    uint16_t lanes;
-  } dtype;
-  int64_t* shape;
-  int64_t* strides;
-  uint64_t byte_offset;
-};
 
 /* Threads of this process. */
 static inline int threads(void) {

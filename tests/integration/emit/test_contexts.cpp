@@ -34,7 +34,7 @@ std::string sections(const fs::path& archive) {
 TEST_CASE("two libraries in one program have threads, pools and allocators of their own") {
   const Scratch scratch;
   const fs::path first = emit("first", scratch.path), second = emit("second", scratch.path);
-  copy_sources({"caller.h", "contexts.c", "unload.c"}, scratch.path);
+  copy_sources({"caller.h", "dl_tensor.h", "contexts.c", "unload.c"}, scratch.path);
   const std::string caller =
       "cc -std=c11 -Wall -Wextra -pedantic -Werror -pthread contexts.c $(pkg-config --cflags --libs first second) ";
   compile(caller + "-O1 -o contexts", {first, second}, scratch.path);

@@ -35,7 +35,7 @@ find_package(matmul 0.1 REQUIRED)
 TEST_CASE("kernels of every kind compute, check their arguments, report and link") {
   const Scratch scratch;
   const fs::path many = emit("many", scratch.path);
-  copy_sources({"caller.h", "callers.c", "spans.cpp"}, scratch.path);
+  copy_sources({"caller.h", "dl_tensor.h", "callers.c", "spans.cpp"}, scratch.path);
   const std::string caller = "cc -std=c11 -Wall -Wextra -pedantic -Werror -O1 callers.c ";
   compile(caller + "$(pkg-config --cflags --libs many) -Wl,--wrap=malloc -o callers", {many}, scratch.path);
   CHECK(run({"./callers", "no-memory"}, scratch.path).empty());
@@ -119,7 +119,7 @@ int main() {
 TEST_CASE("kernels take constants as their packing functions make them") {
   const Scratch scratch;
   const fs::path package = emit("weights", scratch.path);
-  copy_sources({"caller.h", "constants.c", "constant_spans.cpp"}, scratch.path);
+  copy_sources({"caller.h", "dl_tensor.h", "constants.c", "constant_spans.cpp"}, scratch.path);
   compile(
       "cc -std=c11 -Wall -Wextra -pedantic -Werror -O1 constants.c $(pkg-config --cflags --libs weights) -o constants",
       {package}, scratch.path);

@@ -1,4 +1,4 @@
-/* What callers know of dlpack.h. */
+/* What callers in C know of <dlpack/dlpack.h>, as it lays it out. */
 #pragma once
 
 #include <stdint.h>
