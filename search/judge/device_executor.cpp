@@ -211,8 +211,8 @@ class DeviceCall final : public Call {
     if (timed.code == 0 && device_->mark) timed.code = device_->mark(memory_.queue(), &begin_);
     const auto start = std::chrono::steady_clock::now();
     for (int64_t call = 0; call < calls && timed.code == 0; ++call) timed.code = kernel_(arguments_.data());
-    timed.launch_ns = launched_ns_ = nanoseconds_since(start);
-    launches_ = calls;
+    timed.launch_ns = nanoseconds_since(start);
+    launch_ns_ = timed.launch_ns / static_cast<double>(calls);
     if (timed.code == 0 && device_->mark) timed.code = device_->mark(memory_.queue(), &end_);
     if (timed.code == 0) timed.code = memory_.finish();
     timed.ns = nanoseconds_since(start);
@@ -228,16 +228,14 @@ class DeviceCall final : public Call {
   /// many as wait in a stream.
   double launching_ns(int64_t calls) const {
     constexpr double kLeast = 20e3, kMost = 2e6;
-    const double each = launches_ > 0 ? launched_ns_ / static_cast<double>(launches_) : 0;
-    return std::clamp(each * static_cast<double>(calls), kLeast, kMost);
+    return std::clamp(launch_ns_ * static_cast<double>(calls), kLeast, kMost);
   }
 
   const DeviceExecutor& executor_;
   Interface device_;
   const DeviceKernel& kernel_;
   DeviceMemory& memory_;
-  double launched_ns_ = 0;  // by the host's clock, of as many launches
-  int64_t launches_ = 0;
+  double launch_ns_ = 0;  // of a launch by the host's clock, the last time
   tile_tune_device_call call_;
   void* context_ = &call_;
   std::vector<void*> arguments_;
