@@ -100,13 +100,12 @@ std::vector<int> storage_order(const TileLayout& layout, const Operand& operand,
 bool wastes_lines(const TileLayout& layout, const Operand& operand, const std::vector<int>& reductions) {
   const auto& context = layout.context;
   if (reductions.empty()) return false;
-  const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
-  if (layout.stride(operand, context.outputs() + reductions.back()) * bytes < codegen::kLineBytes) return false;
+  if (context.bytes_apart(operand, context.outputs() + reductions.back()) < codegen::kLineBytes) return false;
   int64_t passes = 1;
   for (int p = 0; p < context.outputs(); ++p) {
-    const int64_t distance = layout.stride(operand, p);
-    if (distance == 0) passes *= layout.trips(p);
-    if (distance != 0 && distance * bytes < codegen::kLineBytes && layout.tile.tile[p] > 1) return false;
+    const int64_t apart = context.bytes_apart(operand, p);
+    if (apart == 0) passes *= layout.trips(p);
+    if (apart != 0 && apart < codegen::kLineBytes && layout.tile.tile[p] > 1) return false;
   }
   return passes >= costs::kPassesToPack && layout.bytes_of(operand) <= static_cast<double>(context.target->l3_bytes);
 }
@@ -138,7 +137,7 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
   grow(across, neighbours(stage.tiles[across].front(), context.loops.output[across]));
   // An eighth of the second cache, half of which is for panels.
   const double most = static_cast<double>(context.target->l2_bytes) / 8;
-  const int64_t wanted = is_worth_threads(context, stage.cpu().lanes) ? kPiecesPerThread * context.target->threads : 1;
+  const int64_t wanted = pieces_wanted(context, stage.cpu().lanes);
   for (auto p = stage.order.front().rbegin(); p != stage.order.front().rend() && *p != across; ++p) {
     const int64_t extent = context.loops.output[*p], tile = stage.tiles[*p].front();
     if (extent % tile != 0 || home * static_cast<double>(extent) / static_cast<double>(tile) > most) break;
@@ -237,9 +236,8 @@ bool turns_pages(const TileLayout& layout) {
       return false;
     int64_t pages = 1;
     for (int r = 0; r < context.reductions(); ++r) {
-      const int64_t apart = layout.stride(operand, context.outputs() + r) *
-                            static_cast<int64_t>(dtype_size(context.program->tensors[operand.tensor].type));
-      if (apart >= costs::kWayBytes) pages *= std::max<int64_t>(context.loops.reduction[r], 1);
+      const bool is_on_another = context.bytes_apart(operand, context.outputs() + r) >= costs::kWayBytes;
+      if (is_on_another) pages *= std::max<int64_t>(context.loops.reduction[r], 1);
     }
     return pages > kPages;
   });

@@ -88,6 +88,10 @@ bool is_worth_threads(const StageContext& context, int lanes) {
                                          (moves_much && cycles_of_memory(context) >= costs::kSerialCycles));
 }
 
+int64_t pieces_wanted(const StageContext& context, int lanes) {
+  return is_worth_threads(context, lanes) ? kPiecesPerThread * context.target->threads : 1;
+}
+
 std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r, int each) {
   const int threads = context.target->threads, fewest_tiles = kPiecesPerThread * threads / 2;
   if (!is_worth_threads(context, lanes)) return 1;

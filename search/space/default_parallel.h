@@ -17,6 +17,9 @@ double least_cycles(const StageContext& context, int lanes);
 /// Whether several threads can be faster than one; `lanes`: of the stage's vectors.
 bool is_worth_threads(const StageContext& context, int lanes);
 
+/// Pieces of a stage for the threads to share out: 1 where one has it all.
+int64_t pieces_wanted(const StageContext& context, int lanes);
+
 /// Into how many pieces reduction loop r is cut for the threads, of a stage whose outputs are so many tiles; 1: one
 /// thread has it all. nullopt: it has too few divisors, or its outputs are tiles enough, or too many to be combined.
 /// `each`: the pieces that a thread takes turns with, at least.

@@ -153,12 +153,11 @@ std::vector<int> NestModel::row_reductions(int vector_loop) const {
 }
 
 bool NestModel::leaves_pages(const Operand& operand, int vector_loop) const {
-  const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
   std::vector<std::pair<int64_t, int64_t>> steps;  // and how often
   for (int r = 0; r < context.reductions(); ++r)
-    steps.emplace_back(stride(operand, context.outputs() + r) * bytes, context.loops.reduction[r]);
+    steps.emplace_back(context.bytes_apart(operand, context.outputs() + r), context.loops.reduction[r]);
   std::sort(steps.begin(), steps.end());
-  int64_t run = extent(vector_loop) * stride(operand, vector_loop) * bytes;
+  int64_t run = extent(vector_loop) * context.bytes_apart(operand, vector_loop);
   for (const auto& [step, count] : steps) {
     if (step > costs::kWayBytes && run < costs::kWayBytes) return true;
     if (step <= run) run = step * count;
@@ -258,16 +257,14 @@ int64_t NestModel::vectors_across_pages(int vector_loop, int64_t lanes) const {
   bool leaves = false;
   for (const Operand& operand : context.loops.operands) {
     if (!operand.affine || stride(operand, vector_loop) > 1) return 0;
-    const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
     for (int r = 0; r < context.reductions(); ++r)
       leaves |= stride(operand, vector_loop) == 1 &&
-                stride(operand, context.outputs() + r) * bytes >= costs::kWayBytes &&
+                context.bytes_apart(operand, context.outputs() + r) >= costs::kWayBytes &&
                 static_cast<double>(context.loops.reduction[r]) >= costs::kInFlight;
   }
   const int64_t vectors = extent(vector_loop) / lanes;
-  const int64_t pieces =
-      is_worth_threads(context, static_cast<int>(lanes)) ? kPiecesPerThread * context.target->threads : 1;
-  const int64_t most = std::min(static_cast<int64_t>(registers), vectors / pieces);
+  const int64_t most =
+      std::min(static_cast<int64_t>(registers), vectors / pieces_wanted(context, static_cast<int>(lanes)));
   if (!leaves || most < 1) return 0;
   int64_t best = most;
   for (int64_t some = most; 2 * some >= most; --some)

@@ -73,7 +73,7 @@ struct Candidate {
   // tiles read again.
   bool thrashes(const Operand& operand, const std::vector<int64_t>& tile) const {
     const auto are_in_one_set = [&](int loop) {
-      const int64_t bytes = stride(operand, loop) * dtype_size(context.program->tensors[operand.tensor].type);
+      const int64_t bytes = context.bytes_apart(operand, loop);
       return bytes != 0 && bytes % costs::kWayBytes == 0;
     };
     int64_t rows = 1, taps_of_rows = 1;
@@ -143,10 +143,9 @@ int64_t Candidate::held(const std::vector<int64_t>& tile) const {
 // neighbours, 31 ms with rows 1 KB apart, 7.5 with others (AVX2 on two Zen 4 cores, 2026-11-28).
 double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t>& tile) const {
   if (!operand.affine || stride(operand, vector_loop) != 0) return 0;
-  const int64_t bytes = dtype_size(context.program->tensors[operand.tensor].type);
   double steps = 1, passes = 1;
   for (int r = 0; r < context.reductions(); ++r) {
-    const int64_t apart = stride(operand, context.outputs() + r) * bytes;
+    const int64_t apart = context.bytes_apart(operand, context.outputs() + r);
     if (apart == 0 || context.loops.reduction[r] <= 1) continue;
     if (apart < codegen::kLineBytes || slides(context, operand, r)) return 0;
     steps *= static_cast<double>(context.loops.reduction[r]);
@@ -154,7 +153,7 @@ double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t
   bool has_neighbours = false;
   std::vector<int64_t> lines{0};  // at first where rows begin, in bytes
   for (int p = 0; p < context.outputs(); ++p) {
-    const int64_t apart = stride(operand, p) * bytes;
+    const int64_t apart = context.bytes_apart(operand, p);
     if (apart == 0) passes *= std::ceil(static_cast<double>(context.loops.output[p]) / static_cast<double>(tile[p]));
     if (apart == 0 || tile[p] == 1) continue;
     has_neighbours |= apart < codegen::kLineBytes;
@@ -162,7 +161,8 @@ double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t
     for (int64_t row = 1; row < tile[p]; ++row)
       for (size_t i = 0; i < before; ++i) lines.push_back(lines[i] + row * apart);
   }
-  const double used = static_cast<double>(lines.size()) * static_cast<double>(bytes) / codegen::kLineBytes;
+  const int bytes = static_cast<int>(dtype_size(context.program->tensors[operand.tensor].type));
+  const double used = static_cast<double>(lines.size()) * bytes / codegen::kLineBytes;
   for (int64_t& line : lines) line /= codegen::kLineBytes;
   std::sort(lines.begin(), lines.end());
   const auto count = static_cast<double>(std::unique(lines.begin(), lines.end()) - lines.begin());
@@ -347,8 +347,7 @@ bool leaves_page(const StageContext& context, int vector_loop, int p) {
            if (!operand.affine || context.distance(operand, vector_loop) == 0) return false;
            for (int r = 0; r < context.reductions(); ++r)
              if (share_of_overlap(context, operand, r, p, 2) < 1) return false;
-           const auto bytes = static_cast<int64_t>(dtype_size(context.program->tensors[operand.tensor].type));
-           return context.distance(operand, p) * bytes >= costs::kWayBytes &&
+           return context.bytes_apart(operand, p) >= costs::kWayBytes &&
                   NestModel{context}.bytes_of(operand) > static_cast<double>(context.target->l2_bytes);
          });
 }

@@ -35,6 +35,9 @@ struct StageContext {
   int64_t distance(const codegen::Operand& operand, int loop) const {
     return std::abs(loops.stride(*program, operand, loop));
   }
+  int64_t bytes_apart(const codegen::Operand& operand, int loop) const {
+    return distance(operand, loop) * static_cast<int64_t>(dtype_size(program->tensors[operand.tensor].type));
+  }
   /// Bytes the operand has in so many iterations of each loop.
   double bytes(const codegen::Operand& operand, const std::vector<int64_t>& extents) const {
     return loops.footprint(*program, operand, extents) *

@@ -149,7 +149,7 @@ int TileLayout::copy_depth(const Operand& operand, const std::vector<int>& order
 // A step along it stays on the line of an operand that is read by single elements.
 bool TileLayout::stays_on_line(int p) const {
   return std::any_of(context.loops.operands.begin(), context.loops.operands.end(), [&](const Operand& operand) {
-    const int64_t bytes = stride(operand, p) * dtype_size(context.program->tensors[operand.tensor].type);
+    const int64_t bytes = context.bytes_apart(operand, p);
     return !in_panel(operand) && bytes > 0 && bytes < codegen::kLineBytes;
   });
 }
@@ -158,7 +158,7 @@ bool TileLayout::lies_along(int p) const {
   const auto& operands = context.loops.operands;
   return p != tile.vector_loop && kind(p) == Kind::Panel &&
          std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-           const int64_t bytes = stride(operand, p) * dtype_size(context.program->tensors[operand.tensor].type);
+           const int64_t bytes = context.bytes_apart(operand, p);
            return operand.affine && stride(operand, tile.vector_loop) > 1 && bytes > 0 &&
                   bytes * tile.tile[p] < codegen::kLineBytes &&
                   bytes * context.loops.output[p] >= codegen::kLineBytes / 2;
