@@ -155,6 +155,10 @@ struct Tiling {
       func.vectorize(registers[*stage.masked_loop]);
       order.insert(order.begin(), registers[*stage.masked_loop]);
     }
+    if (placement.part) {  // as one store of interleaved vectors
+      func.bound(*placement.part, 0, 2).unroll(*placement.part);
+      order.insert(order.begin(), *placement.part);
+    }
     std::vector<Var> nest = tile_loops(0, stage.home ? 1 : levels());
     append_reversed(order, nest);
     int parallel = schedule.cpu().parallel;

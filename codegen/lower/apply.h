@@ -22,6 +22,7 @@ struct NestPlacement {
                                                          // the enclosing nest in which the copy is made; none:
                                                          // before that nest
   StoredElements stored;                                 // the stage's own elements, or those of its epilogue
+  std::optional<Halide::Var> part{};  // of complex elements whose parts the nest stores side by side: its Func's first
 };
 
 /// The tile loops of a nest, outermost first, for what is computed inside them.

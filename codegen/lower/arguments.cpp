@@ -7,6 +7,7 @@
 #include "codegen/backend/kernel_abi.h"
 #include "codegen/lower/expression.h"
 #include "codegen/lower/values.h"
+#include "codegen/target/costs.h"
 #include "frontend/ir/storage.h"
 
 namespace tile_tune::codegen {
@@ -57,7 +58,7 @@ Func copy_of(const Func& elements, const std::string& name, size_t dimensions) {
 Func in_memory(const Func& elements, const ir::Tensor& tensor) {
   if (!is_complex(tensor.type)) return elements;
   const std::string name = elements.name() + "_interleaved";
-  const auto vars = vars_named(name, tensor.extents.size());
+  const std::vector<Var> vars = elements.args();  // so that a nest of the elements' can be that of both
   const Var part(name + "_part");
   const Values parts = at(elements, vars);
   Func interleaved(name);
@@ -67,14 +68,14 @@ Func in_memory(const Func& elements, const ir::Tensor& tensor) {
   return interleaved;
 }
 
-void schedule_interleaving(Func interleaved, const Target& target) {
+void schedule_interleaving(Func interleaved, bool is_small, const Target& target) {
   const auto vars = interleaved.args();  // the parts first
   interleaved.bound(vars.front(), 0, 2).unroll(vars.front());
   if (target.device == Device::Gpu) return map_elements(interleaved, {vars.begin() + 1, vars.end()});
   if (vars.size() == 1) return;
   const int lanes = target.vector_bytes / interleaved.types()[0].bytes();
   interleaved.vectorize(vars[1], lanes, Halide::TailStrategy::GuardWithIf);
-  if (vars.size() > 2) interleaved.parallel(vars.back());
+  if (vars.size() > 2 && !is_small) interleaved.parallel(vars.back());
 }
 
 std::vector<PackedForm>::const_iterator form_of(const std::vector<PackedForm>& forms, int tensor) {
@@ -179,9 +180,14 @@ std::vector<Func> make_outputs(const ir::Program& program, const TensorFuncs& el
   return outputs;
 }
 
-void schedule_interleaving(const ir::Program& program, std::vector<Func>& outputs, const Target& target) {
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (is_complex(program.tensors[program.outputs[i]].type)) schedule_interleaving(outputs[i], target);
+void schedule_interleaving(const ir::Program& program, const std::vector<Func>& outputs,
+                           const std::set<std::string>& by_nests, bool sizes_are_known, const Target& target) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto& tensor = program.tensors[program.outputs[i]];
+    if (!is_complex(tensor.type) || by_nests.count(outputs[i].name()) > 0) continue;
+    const int64_t bytes = ir::element_count(tensor) * static_cast<int64_t>(dtype_size(tensor.type));
+    schedule_interleaving(outputs[i], sizes_are_known && bytes < costs::kLeastSharedCopy, target);
+  }
 }
 
 void describe_buffer(Halide::OutputImageParam buffer, const ir::Program& program, int tensor,

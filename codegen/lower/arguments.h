@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +44,9 @@ Halide::Expr size_in(const Inputs& inputs, const ir::Program& program, const Run
 
 /// The Funcs that are written to the outputs' buffers, in the program's order.
 std::vector<Halide::Func> make_outputs(const ir::Program& program, const TensorFuncs& elements);
-/// Directives of those that put the parts of complex elements side by side.
-void schedule_interleaving(const ir::Program& program, std::vector<Halide::Func>& outputs, const Target& target);
+/// Directives of those that put the parts of complex elements side by side, but for the names in `by_nests`.
+void schedule_interleaving(const ir::Program& program, const std::vector<Halide::Func>& outputs,
+                           const std::set<std::string>& by_nests, bool sizes_are_known, const Target& target);
 
 /// Tells extents and strides of a tensor's buffer. `runtime` and `sizes`: of kernels with runtime sizes, else null.
 void describe_buffer(Halide::OutputImageParam buffer, const ir::Program& program, int tensor,

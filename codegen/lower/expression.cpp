@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "codegen/lower/conversion.h"
@@ -422,12 +423,55 @@ Halide::Type halide_type(DType type) {
   return {};
 }
 
-Expr with_ieee_rules(const Expr& value, bool is_fused) {
-  const auto strict = [](const Expr& part) { return functions::expand(Halide::strict_float(part)); };
+namespace {
+
+Expr strict(const Expr& value) { return functions::expand(Halide::strict_float(value)); }
+
+// The product of strict factors; undefined: it is none of floats, or a literal's.
+Expr free_product(const Expr& value) {
   const auto* product = value.type().is_float() ? value.as<Halide::Internal::Mul>() : nullptr;
-  if (!is_fused || !product || Halide::Internal::is_const(product->a) || Halide::Internal::is_const(product->b))
-    return strict(value);
+  if (!product || Halide::Internal::is_const(product->a) || Halide::Internal::is_const(product->b)) return {};
   return strict(product->a) * strict(product->b);
+}
+
+// A part of a complex product.
+struct TwoProducts {
+  Expr first, second;
+  bool is_difference;
+};
+
+std::optional<TwoProducts> two_products(const Expr& part) {
+  using namespace Halide::Internal;
+  const auto* sum = part.as<Add>();
+  const auto* difference = part.as<Sub>();
+  if (!sum && !difference) return std::nullopt;
+  const TwoProducts both{sum ? sum->a : difference->a, sum ? sum->b : difference->b, difference != nullptr};
+  return both.first.as<Mul>() && both.second.as<Mul>() ? std::optional(both) : std::nullopt;
+}
+
+// Each product that with_ieee_rules() left free becomes one with the addition.
+Expr sum_with(const Expr& sum, const Expr& part) {
+  const auto both = two_products(part);
+  if (!both) return sum + part;
+  return both->is_difference ? sum + both->first - both->second : sum + both->first + both->second;
+}
+
+Expr free_or_strict(const Expr& part, bool is_complex) {
+  if (!is_complex) {
+    const Expr product = free_product(part);
+    return product.defined() ? product : strict(part);
+  }
+  const auto both = two_products(part);
+  const Expr first = both ? free_product(both->first) : Expr(), second = both ? free_product(both->second) : Expr();
+  if (!first.defined() || !second.defined()) return strict(part);
+  return both->is_difference ? first - second : first + second;
+}
+
+}  // namespace
+
+Values with_ieee_rules(const Values& value, bool is_fused) {
+  return each_part(value,
+                   [&](const Expr& part) { return is_fused ? free_or_strict(part, value.size() > 1) : strict(part); });
 }
 
 Expr to_halide(const ir::AffineExpr& expr, const std::vector<Expr>& indices) {
@@ -447,7 +491,7 @@ Values combine(ir::Aggregation op, const Values& a, const Values& b) {
     case ir::Aggregation::Assign:
       return b;
     case ir::Aggregation::Sum:
-      if (complex) return complex_call(ir::Op::Add, {a, b});
+      if (complex) return {sum_with(a[0], b[0]), sum_with(a[1], b[1])};
       return {boolean ? a[0] || b[0] : add(a[0], b[0])};
     case ir::Aggregation::Product:
       if (complex) return complex_call(ir::Op::Mul, {a, b});

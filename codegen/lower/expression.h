@@ -16,9 +16,9 @@ namespace tile_tune::codegen {
 Halide::Type halide_type(DType type);
 
 /// Halide otherwise computes as if NaN and infinities did not occur: x * 0 would be 0. Only the product that a sum adds
-/// up (`is_fused`) stays free, so that the two become one fused multiply-add; its factors are strict, and no literal is
-/// one of them.
-Halide::Expr with_ieee_rules(const Halide::Expr& value, bool is_fused);
+/// up (`is_fused`) stays free, and the two of each part of a complex one, so that each becomes one fused multiply-add
+/// with the sum; factors are strict, and no literal is one of them.
+Values with_ieee_rules(const Values& value, bool is_fused);
 
 /// The element of one operand at Halide subscripts in the IR's order; `number` counts reads in order of appearance.
 using ReadOperand =

@@ -64,13 +64,13 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
   const Fusion fusion(program, schedule);
   const std::vector<Stage> stages = make_stages(kernel, schedule, fusion, inputs.elements, inputs.readable);
 
-  // Nests: who stores whose elements and where it is computed, with directives for all Funcs, from the last nest to the
-  // first, since a nest may lie in the loops of a later one.
-  const std::map<int, ScheduledNest> nests = schedule_nests(program, schedule, fusion, stages, target);
-
   // Outputs: elements as they lie in memory, the parts of complex ones side by side.
   std::vector<Halide::Func> outputs = make_outputs(program, written_by(program, stages));
-  schedule_interleaving(program, outputs, target);
+
+  // Nests: who stores whose elements and where it is computed, with directives for all Funcs, from the last nest to the
+  // first, since a nest may lie in the loops of a later one.
+  const std::map<int, ScheduledNest> nests = schedule_nests(program, schedule, fusion, stages, outputs, target);
+  schedule_interleaving(program, outputs, interleaved_by(nests), !runtime, target);
 
   // Extents and strides of all buffers: what callers are held to, and what addresses are computed with.
   describe_buffers(program, inputs, outputs, forms, kernel.runtime, schedule.runtime);

@@ -86,8 +86,7 @@ struct ReductionBuilder {
                       : beside.empty() ? combine(reduction_op(statement), before, term.value)
                                        : combine(reduction_op(statement), before, term.value, beside);
     const bool is_in_lanes = schedule.vector_loop() >= stage.outputs();
-    if (terms.repeats_operand() && !is_in_lanes)
-      combined = each_part(combined, [](const Expr& part) { return with_ieee_rules(part, false); });
+    if (terms.repeats_operand() && !is_in_lanes) combined = with_ieee_rules(combined, false);
     for (auto condition : term.conditions) {
       // Of a copy for a block Halide would ask only for what the condition lets through, which begins elsewhere at a
       // border than the copy's fixed size allows for. It does not look into conjunctions (StageBuilder::finish).

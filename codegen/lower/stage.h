@@ -17,7 +17,7 @@ namespace tile_tune::codegen {
 /// What holds the target's elements, and what the tile nest computes.
 struct StoredElements {
   Halide::Func result;
-  std::vector<Halide::Var> vars;  // its arguments, fastest first
+  std::vector<Halide::Var> vars;  // its arguments, fastest first; of parts side by side but for theirs
   std::vector<Halide::Expr> extents;
   /// `result`, or a Func of its own that `result` takes up: spreads over the target, adds to the caller's value where
   /// last tiles that are moved back would add it twice, or combines from the pieces of a parallel reduction.

@@ -64,6 +64,33 @@ bool reads(const ir::Program& program, int tensor) {
   return found;
 }
 
+// The loop of the nest along which the epilogue's elements are neighbours; -1: there is none.
+int contiguous_in_host(const ir::Program& program, const Fusion& fusion, int epilogue, int host) {
+  const int loop = contiguous_loop(program, program.statements[epilogue], fusion.loops(epilogue));
+  return loop < 0 ? -1 : fusion.epilogue_loops(epilogue, host)->at(static_cast<size_t>(loop));
+}
+
+// The output whose parts the nest of these elements, neighbours along loop `contiguous`, can store side by side:
+// vectors are of its neighbours, and no other statement takes the elements up.
+std::optional<Halide::Func> interleaved_output(const ir::Program& program, const NestSchedule& schedule,
+                                               const Stage& stage, int contiguous, int stored,
+                                               const StoredElements& elements,
+                                               const std::vector<Halide::Func>& outputs) {
+  const int target = program.statements[stored].target;
+  const auto output = std::find(program.outputs.begin(), program.outputs.end(), target);
+  if (output == program.outputs.end() || !is_complex(program.tensors[target].type) || schedule.is_gpu() ||
+      schedule.compute_at || elements.has_own_nest() || stage.home || stage.masked_loop || contiguous < 0 ||
+      contiguous != schedule.vector_loop() || program.initial_value_of(target))
+    return std::nullopt;
+  const bool is_taken_up =
+      reads(program, target) ||
+      std::any_of(program.statements.begin(), program.statements.end(), [&](const ir::Statement& statement) {
+        return statement.previous == target || statement.unwritten == target;
+      });
+  if (is_taken_up) return std::nullopt;
+  return outputs[static_cast<size_t>(output - program.outputs.begin())];
+}
+
 // What the statement's expressions read: of a buffer that is only added to, its elements themselves.
 TensorFuncs readable_by(const ir::Program& program, const ir::Statement& statement, const TensorFuncs& initial,
                         TensorFuncs values) {
@@ -114,7 +141,8 @@ TensorFuncs written_by(const ir::Program& program, const std::vector<Stage>& sta
 }
 
 std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Schedule& schedule, const Fusion& fusion,
-                                            const std::vector<Stage>& stages, const Target& target) {
+                                            const std::vector<Stage>& stages, const std::vector<Halide::Func>& outputs,
+                                            const Target& target) {
   std::map<int, Nest> nests;
   std::map<int, ScheduledNest> scheduled;
   // The loops inside which a stage is computed are those of a later one.
@@ -131,10 +159,23 @@ std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Sc
     NestPlacement placement{fusion.extents(owner).value(), place_of(program, nest, s, nests),
                             places_of_copies(fusion, nest, owner, stage, nests),
                             s == owner ? stage.stored : stored_by_epilogue(stage.stored, stages[s].stored)};
+    const int across = s == owner ? stage.contiguous : contiguous_in_host(program, fusion, s, owner);
+    if (const auto output = interleaved_output(program, nest, stage, across, s, placement.stored, outputs)) {
+      placement.stored.result = placement.stored.tiled = *output;
+      placement.part = output->args().front();
+      placement.where.reset();
+    }
     nests.emplace(owner, apply(nest, program.statements[owner], stage, placement, target));
     scheduled.emplace(owner, ScheduledNest{nest, stage, std::move(placement)});
   }
   return scheduled;
+}
+
+std::set<std::string> interleaved_by(const std::map<int, ScheduledNest>& nests) {
+  std::set<std::string> names;
+  for (const auto& [owner, nest] : nests)
+    if (nest.placement.part) names.insert(nest.placement.stored.result.name());
+  return names;
 }
 
 }  // namespace tile_tune::codegen

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "codegen/lower/apply.h"
@@ -28,8 +30,12 @@ std::vector<Stage> make_plain_stages(const KernelContext& kernel, const TensorFu
 /// The Funcs that hold what the statements wrote, of each tensor the last.
 TensorFuncs written_by(const ir::Program& program, const std::vector<Stage>& stages);
 
-/// By owner (Fusion::owner_of). Gives all Funcs of the stages their directives.
+/// By owner (Fusion::owner_of). Gives all Funcs of the stages their directives. `outputs`: what is in the caller's
+/// buffers, in the program's order, of which nests store complex elements at once where their vectors are neighbours.
 std::map<int, ScheduledNest> schedule_nests(const ir::Program& program, const Schedule& schedule, const Fusion& fusion,
-                                            const std::vector<Stage>& stages, const Target& target);
+                                            const std::vector<Stage>& stages, const std::vector<Halide::Func>& outputs,
+                                            const Target& target);
+/// Names of the outputs whose complex elements nests store.
+std::set<std::string> interleaved_by(const std::map<int, ScheduledNest>& nests);
 
 }  // namespace tile_tune::codegen

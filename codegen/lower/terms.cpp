@@ -1,6 +1,7 @@
 #include "codegen/lower/terms.h"
 
 #include <algorithm>
+#include <set>
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
@@ -22,7 +23,7 @@ Terms::Terms(const KernelContext& kernel, int statement, const NestSchedule& sch
       runtime_(kernel.runtime),
       stage_(stage),
       branches_(statement_, *spelled().value),
-      repeats_operand_(find_repeated_operand()) {
+      repeats_operand_(find_repeated_operand() || reads_complex_twice()) {
   if (is_sum()) product_ = Product::of(term(), index_values({}).size(), stage_.loops, stage_.contiguous, branches_);
   for (const auto& choice : schedule_.packings) packed_.push_back(copy_of(choice, kernel.forms));
 }
@@ -179,6 +180,14 @@ Expr Terms::dot_term(const std::vector<Expr>& indices, const std::vector<Expr>& 
 
 bool Terms::is_sum() const { return statement_.op == ir::Aggregation::Sum && stage_.reductions() > 0; }
 
+// Of (x + yi) * (x - yi) the compiler takes yx - xy for nothing, where it is no number if x or y is infinite.
+bool Terms::reads_complex_twice() const {
+  if (!is_sum() || !is_complex(statement_.accumulator)) return false;
+  std::set<int> tensors;
+  return std::any_of(stage_.loops.operands.begin(), stage_.loops.operands.end(),
+                     [&](const Operand& operand) { return !tensors.insert(operand.tensor).second; });
+}
+
 // Several terms have an element of a tensor whose elements overlap, by a stride of 0 or by strides that meet. Of
 // x * y1 + x * y2 LLVM makes x * (y1 + y2) then, which is infinite instead of no number where x is infinite and the
 // others have two signs.
@@ -230,7 +239,8 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optiona
   Values value = product_ ? product_->value(indices, read_operand, [&](int node) { return copied(node, indices); })
                           : to_halide(term(), indices, read_operand, branches_);
   const bool is_fused = is_sum() && !repeats_operand_;
-  for (Expr& one : value) one = convert(with_ieee_rules(with_shared_reciprocals(one, stage_), is_fused), type);
+  for (Expr& one : value) one = with_shared_reciprocals(one, stage_);
+  value = each_part(with_ieee_rules(value, is_fused), [&](const Expr& one) { return convert(one, type); });
   return {value, conditions};
 }
 
@@ -284,7 +294,7 @@ Values Terms::product_at(int node, const std::vector<Expr>& indices) const {
     return unpacked(read.tensor, subscripts);
   };
   const Values values = product_->value(node, indices, read_operand, [](int) { return std::nullopt; });
-  return each_part(values, [](const Expr& value) { return with_ieee_rules(value, false); });
+  return with_ieee_rules(values, false);
 }
 
 PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm>& forms) const {

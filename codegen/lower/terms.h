@@ -38,8 +38,8 @@ class Terms {
   /// are computed from the nearest index and thrown away, so that no read leaves its tensor.
   std::vector<Halide::Expr> index_values(const std::vector<Halide::Expr>& reduction) const;
 
-  /// A sum has several terms with one element of a tensor whose elements overlap: products and, but in lanes, sums have
-  /// to be strict.
+  /// A sum has several terms with one element of a tensor whose elements overlap, or complex terms that read a tensor
+  /// twice: products and, but in lanes, sums have to be strict.
   bool repeats_operand() const { return repeats_operand_; }
 
   /// Constants of the IR where they are numbers, else expressions over the runtime sizes.
@@ -62,6 +62,7 @@ class Terms {
                         const ReadOperand& read_operand) const;
   bool is_sum() const;
   bool find_repeated_operand() const;
+  bool reads_complex_twice() const;
   std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;
   std::optional<Values> copied(int node, const std::vector<Halide::Expr>& indices) const;
   int product_to_copy(const Packing& choice) const;

@@ -47,7 +47,7 @@ VectorFunction<T>::VectorFunction(const std::string& name, int arguments, const 
   }
   const Halide::Target machine = target_of(target).with_feature(Halide::Target::NoAsserts);
   Halide::Func result("result_of_" + name);
-  result(i) = with_ieee_rules(call(name, values), false);
+  result(i) = with_ieee_rules(Values{call(name, values)}, false).front();
   const int lanes = machine.natural_vector_size<T>();
   result.split(i, i, vector, lanes * vectors).split(vector, vector, lane, lanes).vectorize(lane).unroll(vector);
   result.add_custom_lowering_pass(new RareCases(machine));
