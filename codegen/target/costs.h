@@ -208,6 +208,10 @@ inline constexpr int64_t kLeastSharedCopy = 1 << 17;
 /// Scalar operations of statements that share a nest, below which that stays on one thread: starting a parallel loop
 /// costs some 5 us (two threads, halide_do_par_for of the 21.0 runtime), the time of about so many.
 inline constexpr double kSerialWork = 1e5;
+/// The same in cycles of one core, as the model has them, for statements whose functions take longer than their
+/// elements are many: softmax of 16 x 11 rows of 64 took 4.9 us on one thread and 2.7 on two (13500 cycles), a
+/// normalisation of 16 x 4 x 157 2.0 and 2.9 (11800; two Zen 4 cores, 2026-11-28; nothing between was looked at).
+inline constexpr double kSerialSharedCycles = 1.3e4;
 /// Cycles of one core, 3 us, below which one thread does it alone. While the others wait for work threads pay sooner
 /// (products of 48^3 take 1.55 us on two and 1.98 on one, of 64^3 2.85 and 4.49), but one that sleeps comes after 20 us
 /// (2026-11-26).
@@ -223,6 +227,10 @@ inline constexpr double kLeastPiece = 100;
 /// 16, 20, 24, 28 and 64 MiB took 1.19, 1.02, 0.92, 0.82 and 0.67 of the time so, beside a last cache of 32 MiB
 /// (2026-11-27).
 inline constexpr double kStreamedCaches = 1.25;
+/// Where they are such a share of it at least: a tenth of a depthwise convolution in steps of 3 took 1.4 times as long
+/// past the caches, a fifth of 3 x 3 pools in steps of 2 1.3 times, a half of normalisations 0.7 (two Zen 4 cores,
+/// 2026-11-28).
+inline constexpr double kLeastStreamedShare = 1.0 / 3;
 /// Work below this takes a few microseconds: threads, vectors and caches matter little, and nothing is hopeless.
 inline constexpr double kLittleWork = 1e5;
 /// Iterations below which a thread gets one block: what a block copies (weights of a network) is then copied once a

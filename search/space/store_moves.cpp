@@ -80,7 +80,8 @@ bool streams_by_default(const StageContext& context, const NestSchedule& stage) 
   double bytes = 0;
   for (const auto& tensor : context.program->tensors)
     if (tensor.role == ir::Role::Input || tensor.role == ir::Role::Output) bytes += tensor_bytes(tensor);
-  return bytes > codegen::costs::kStreamedCaches * static_cast<double>(context.target->l3_bytes);
+  return bytes > codegen::costs::kStreamedCaches * static_cast<double>(context.target->l3_bytes) &&
+         tensor_bytes(written(context)) >= codegen::costs::kLeastStreamedShare * bytes;
 }
 
 GroupRules store_rules() {
