@@ -120,6 +120,22 @@ int64_t neighbours(int64_t tile, int64_t extent) {
   return std::get<2>(best);
 }
 
+// Rows of a few lines are not cut within one by the outermost loop: threads would write to it in turns. 46 products of
+// 4 x 37 by 37 x 256, the batch innermost in the results, took 71 to 165 us with halves of 46, 41 so (two Zen 4 cores,
+// 2026-11-28).
+bool would_share_lines(const StageContext& context, const NestSchedule& stage, int across, int64_t wanted) {
+  if (wanted <= 1) return false;
+  constexpr int64_t kAFewLines = 4;  // chosen, above the three of this case
+  constexpr double kSeldom = 64;     // terms: sums that write seldom; chosen between 37, and 128, which lost
+  const int64_t extent = context.loops.output[across];
+  const int64_t bytes = extent * static_cast<int64_t>(dtype_size(context.type));
+  int64_t others = 1;
+  for (int p = 0; p < context.outputs(); ++p) others *= p == across ? 1 : trip_count(context.loops, stage, p, 0);
+  return stage.order.front().front() == across && NestModel{context}.reduction_length() < kSeldom &&
+         bytes % codegen::kLineBytes != 0 && bytes <= kAFewLines * codegen::kLineBytes && others >= wanted &&
+         extent % stage.tiles[across].front() == 0;
+}
+
 // Results that vectors would store one by one are collected for enough register tiles to be transposed. Loops inside
 // that of the neighbours stay inside it, so that its tiles are reused from the first cache as before, as far as pieces
 // are left for all threads: (64 x 696)^T by 64 x 8 of bf16 took 17 us as one piece, its sum in parallel, 5 so.
@@ -134,10 +150,12 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
     home *= static_cast<double>(size) / static_cast<double>(stage.tiles[p].front());
     stage.tiles[p].front() = size;
   };
-  grow(across, neighbours(stage.tiles[across].front(), context.loops.output[across]));
+  const int64_t wanted = pieces_wanted(context, stage.cpu().lanes);
+  grow(across, would_share_lines(context, stage, across, wanted)
+                   ? context.loops.output[across]
+                   : neighbours(stage.tiles[across].front(), context.loops.output[across]));
   // An eighth of the second cache, half of which is for panels.
   const double most = static_cast<double>(context.target->l2_bytes) / 8;
-  const int64_t wanted = pieces_wanted(context, stage.cpu().lanes);
   for (auto p = stage.order.front().rbegin(); p != stage.order.front().rend() && *p != across; ++p) {
     const int64_t extent = context.loops.output[*p], tile = stage.tiles[*p].front();
     if (extent % tile != 0 || home * static_cast<double>(extent) / static_cast<double>(tile) > most) break;

