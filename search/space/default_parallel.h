@@ -26,8 +26,8 @@ int64_t pieces_wanted(const StageContext& context, int lanes);
 std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r,
                                       int each = kPiecesPerThread);
 
-/// Cuts a reduction of a stage whose outputs give the threads too few tiles: sums of everything, or over the rows of a
-/// tall matrix. The stage must be repaired.
+/// Cuts a reduction of a stage whose outputs give the threads too few tiles (sums of everything, or over the rows of a
+/// tall matrix), or whose lanes only then read again what a near cache has. The stage must be repaired.
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage);
 
 }  // namespace tile_tune::search

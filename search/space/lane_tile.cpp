@@ -92,7 +92,7 @@ struct Lanes {
       largest = bytes_of_batch(operand);
     }
     const auto l1 = static_cast<double>(context.target->l1_bytes), l2 = static_cast<double>(context.target->l2_bytes);
-    if (bytes <= l1) return costs::kVectorLoad;
+    if (!passing || bytes <= l1) return costs::kVectorLoad;
     for (int p = 0; p < context.outputs(); ++p)
       if (is_shared(p) && stride(*passing, p) == 0 && tile[p] < extent(p)) return std::nullopt;
     if (bytes - largest <= l1 / 2) return costs::kVectorLoad;
@@ -140,6 +140,23 @@ struct Lanes {
                        [&](const Operand& operand) { return stride(operand, loop) != 1 && stride(operand, p) == 0; });
   }
 
+  // What an operand has for the innermost loop stays in registers while each of the outer ones passes: tiles of 13 x 2
+  // ran in 331 us where 2 x 13, which spill, took 440 (two Zen 4 cores).
+  bool fits_registers(const std::vector<int64_t>& tile, int innermost) const {
+    int64_t sums = 1, held = 0;
+    for (const int64_t rows : tile) sums *= rows;
+    for (const auto& operand : context.loops.operands) {
+      int64_t rows = 1;
+      bool is_used_again = false;
+      for (int p = 0; p < context.outputs(); ++p) {
+        if (stride(operand, p) != 0) rows *= tile[p];
+        is_used_again |= stride(operand, p) == 0 && tile[p] > 1;
+      }
+      if (is_used_again && stride(operand, innermost) != 0) held = std::max(held, rows);
+    }
+    return sums + held + 1 <= context.target->vector_registers;
+  }
+
   std::optional<LaneTile> best() const {
     std::optional<LaneTile> best;
     std::vector<int64_t> tile(context.outputs(), 1);
@@ -150,19 +167,24 @@ struct Lanes {
       if (!best || found < best->tile.cost)
         best = LaneTile{{loop, width.lanes, tile, found, copies}, copies == 0 && *load == costs::kVectorLoad};
     };
-    for (int a = context.outputs(); a-- > 0;) {
-      if (!is_shared(a)) continue;
-      for (tile[a] = std::min(costs::kMostRows, extent(a)); tile[a] > 1; --tile[a]) {
+    const auto for_each_size = [&](int p, int64_t others, const auto& visit) {
+      if (!is_shared(p)) return;
+      const int64_t most = context.target->vector_registers / others;
+      for (tile[p] = std::min({costs::kMostRows, extent(p), most}); tile[p] > 1; --tile[p]) visit();
+      tile[p] = 1;
+    };
+    for (int a = context.outputs(); a-- > 0;)
+      for_each_size(a, 1, [&] {
         if (shares_copy(a)) consider();
-        for (int b = a; b-- > 0;) {
-          if (!is_shared(b)) continue;
-          for (tile[b] = std::min(costs::kMostRows, extent(b)); tile[b] > 1; --tile[b])
-            // Those of the inner loop stay in registers while each of the outer one passes: tiles of 13 x 2 ran in
-            // 331 us where 2 x 13, which spill, took 440.
-            if (tile[a] * tile[b] + tile[a] + 1 <= context.target->vector_registers) consider();
-        }
-      }
-    }
+        for (int b = a; b-- > 0;)
+          for_each_size(b, tile[a], [&] {
+            if (fits_registers(tile, a)) consider();
+            for (int c = b; c-- > 0;)
+              for_each_size(c, tile[a] * tile[b], [&] {
+                if (fits_registers(tile, a)) consider();
+              });
+          });
+      });
     return best;
   }
 };

@@ -19,7 +19,7 @@ struct LaneTile {
 };
 
 /// The cheapest tile whose vector loop is a reduction loop, along which the operands lie or are to be copied; none
-/// unless two output loops share operands in it, and what one batch reads again fits a cache.
+/// unless two or three output loops share operands in it, or one a copy, and what one batch reads again fits a cache.
 std::optional<LaneTile> best_lane_tile(const StageContext& context);
 
 /// Whether the tile, of reduction loop `loop`, has a copy of the operand: of what does not lie along the loop, and of
