@@ -82,12 +82,9 @@ std::optional<Halide::Func> interleaved_output(const ir::Program& program, const
       schedule.compute_at || elements.has_own_nest() || stage.home || stage.masked_loop || contiguous < 0 ||
       contiguous != schedule.vector_loop() || program.initial_value_of(target))
     return std::nullopt;
-  const bool is_taken_up =
-      reads(program, target) ||
-      std::any_of(program.statements.begin(), program.statements.end(), [&](const ir::Statement& statement) {
-        return statement.previous == target || statement.unwritten == target;
-      });
-  if (is_taken_up) return std::nullopt;
+  if (std::any_of(program.statements.begin(), program.statements.end(),
+                  [&](const ir::Statement& statement) { return takes_up(statement, target); }))
+    return std::nullopt;
   return outputs[static_cast<size_t>(output - program.outputs.begin())];
 }
 

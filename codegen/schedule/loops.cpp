@@ -180,6 +180,12 @@ bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscrip
   return low >= 0 && high < extent;
 }
 
+bool takes_up(const ir::Statement& statement, int tensor) {
+  bool found = statement.previous == tensor || statement.unwritten == tensor;
+  ir::for_each_read(*statement.value, [&](const ir::Read& read) { found |= read.tensor == tensor; });
+  return found;
+}
+
 int inline_consumer(const ir::Program& program, int number) {
   const auto& statement = program.statements[number];
   if (program.tensors[statement.target].role != ir::Role::Temporary || statement.previous ||
@@ -187,10 +193,7 @@ int inline_consumer(const ir::Program& program, int number) {
     return -1;
   int consumer = -1;
   for (size_t s = number + 1; s < program.statements.size(); ++s) {
-    const auto& later = program.statements[s];
-    bool reads = later.previous == statement.target || later.unwritten == statement.target;
-    ir::for_each_read(*later.value, [&](const ir::Read& read) { reads |= read.tensor == statement.target; });
-    if (!reads) continue;
+    if (!takes_up(program.statements[s], statement.target)) continue;
     if (consumer >= 0) return -1;
     consumer = static_cast<int>(s);
   }

@@ -78,6 +78,9 @@ bool updates_in_place(const ir::Program& program, const ir::Statement& statement
 /// True if the ranges alone keep the subscript inside [0, extent).
 bool stays_inside(const ir::Statement& statement, const ir::AffineExpr& subscript, int64_t extent);
 
+/// The statement reads the tensor, or its elements start from that one's.
+bool takes_up(const ir::Statement& statement, int tensor);
+
 /// The statement's only consumer if the statement may be computed inside it: it has no reduction, writes a
 /// temporary, and exactly one later statement reads it; else -1.
 int inline_consumer(const ir::Program& program, int statement);

@@ -120,6 +120,13 @@ int64_t neighbours(int64_t tile, int64_t extent) {
   return std::get<2>(best);
 }
 
+// Outermost tiles along all output loops but one.
+int64_t tiles_beside(const StageContext& context, const NestSchedule& stage, int loop) {
+  int64_t tiles = 1;
+  for (int p = 0; p < context.outputs(); ++p) tiles *= p == loop ? 1 : trip_count(context.loops, stage, p, 0);
+  return tiles;
+}
+
 // Rows of a few lines are not cut within one by the outermost loop: threads would write to it in turns. 46 products of
 // 4 x 37 by 37 x 256, the batch innermost in the results, took 71 to 165 us with halves of 46, 41 so (two Zen 4 cores,
 // 2026-11-28).
@@ -129,11 +136,9 @@ bool would_share_lines(const StageContext& context, const NestSchedule& stage, i
   constexpr double kSeldom = 64;     // terms: sums that write seldom; chosen between 37, and 128, which lost
   const int64_t extent = context.loops.output[across];
   const int64_t bytes = extent * static_cast<int64_t>(dtype_size(context.type));
-  int64_t others = 1;
-  for (int p = 0; p < context.outputs(); ++p) others *= p == across ? 1 : trip_count(context.loops, stage, p, 0);
   return stage.order.front().front() == across && NestModel{context}.reduction_length() < kSeldom &&
-         bytes % codegen::kLineBytes != 0 && bytes <= kAFewLines * codegen::kLineBytes && others >= wanted &&
-         extent % stage.tiles[across].front() == 0;
+         bytes % codegen::kLineBytes != 0 && bytes <= kAFewLines * codegen::kLineBytes &&
+         tiles_beside(context, stage, across) >= wanted && extent % stage.tiles[across].front() == 0;
 }
 
 // Results that vectors would store one by one are collected for enough register tiles to be transposed. Loops inside
@@ -159,8 +164,7 @@ void collect_neighbours(const StageContext& context, NestSchedule& stage) {
   for (auto p = stage.order.front().rbegin(); p != stage.order.front().rend() && *p != across; ++p) {
     const int64_t extent = context.loops.output[*p], tile = stage.tiles[*p].front();
     if (extent % tile != 0 || home * static_cast<double>(extent) / static_cast<double>(tile) > most) break;
-    int64_t others = 1;
-    for (const int q : stage.order.front()) others *= q == *p ? 1 : trip_count(context.loops, stage, q, 0);
+    const int64_t others = tiles_beside(context, stage, *p);
     const int64_t pieces = std::min((wanted + others - 1) / others, extent / tile);
     grow(*p, largest_divisor_up_to(extent / tile, extent / tile / pieces) * tile);
     if (stage.tiles[*p].front() < extent) break;

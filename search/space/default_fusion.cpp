@@ -349,13 +349,14 @@ struct Planner {
     return bytes <= static_cast<double>(target().l2_bytes) / 2 && in_blocks > kClearly * apart;
   }
 
-  bool cluster_is_worth_threads(int host) const {
+  // `work`: cluster_work().
+  bool cluster_is_worth_threads(int host, double work) const {
     double cycles = 0;
     for (int s = 0; s < count(); ++s) {
       const auto* nest = schedule.stages[s].find_nest();
       if (nest && runs_in_nest(schedule, s, host)) cycles += least_cycles(stages[s], nest->cpu().lanes);
     }
-    return target().threads > 1 && (cluster_work(host) >= costs::kSerialWork || cycles >= costs::kSerialSharedCycles);
+    return target().threads > 1 && (work >= costs::kSerialWork || cycles >= costs::kSerialSharedCycles);
   }
 
   double cluster_work(int host) const {
@@ -375,7 +376,7 @@ struct Planner {
     const bool contracts = has_contraction(host);
     const double cache = static_cast<double>(contracts ? target().l2_bytes : target().l1_bytes) / 2;
     const double work = cluster_work(host);
-    const bool threaded = cluster_is_worth_threads(host);
+    const bool threaded = cluster_is_worth_threads(host, work);
     const int pieces_wanted = (contracts && work < costs::kOneBlockWork ? 1 : kPiecesPerThread) * target().threads;
     const auto bytes = [&](const Schedule& blocked) {
       return bytes_kept(blocked, host) + (contracts ? 0 : bytes_passing(blocked, host));

@@ -50,10 +50,7 @@ TEST_CASE("fmax and fmin leave out the NaN that a sum has become, relu and isnan
       {{"M", 5}, {"N", 7}, {"K", 9}});
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const auto array = [](const std::vector<int64_t>& shape, const std::vector<float>& values) {
-    auto result = tensor::Array::zeros(DType::F32, shape);
-    for (size_t i = 0; i * sizeof(float) < result.data.size(); ++i)
-      std::memcpy(result.data.data() + i * sizeof(float), &values[i % values.size()], sizeof(float));
-    return result;
+    return test::filled(DType::F32, shape, values);
   };
   // Sums of infinities of both signs, and of their products with 0.
   const reference::Inputs inputs{{0, array({5, 9}, {1, inf, -2, 0.5f, 0, 3, -1, 0.25f, 2, -3, -0.5f})},

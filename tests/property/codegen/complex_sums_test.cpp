@@ -1,6 +1,5 @@
 // Sums of complex products: multiply-adds that are fused, stored with their parts side by side.
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <limits>
 #include <tuple>
 
@@ -64,10 +63,7 @@ TEST_CASE("sums of complex products are right in all their forms", "[property]")
 TEST_CASE("sums of complex products know infinities and NaN", "[property]") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const auto array = [](const std::vector<int64_t>& shape, const std::vector<float>& values) {
-    auto result = tensor::Array::zeros(DType::C32, shape);
-    for (size_t i = 0; i * sizeof(float) < result.data.size(); ++i)
-      std::memcpy(result.data.data() + i * sizeof(float), &values[i % values.size()], sizeof(float));
-    return result;
+    return test::filled(DType::C32, shape, values);
   };
   const auto program = product(DType::C32, 5, 19, 3);
   // Rows of numbers alone are among them.
@@ -93,8 +89,7 @@ TEST_CASE("a number by its own conjugate is no number where it is infinite", "[p
   program = ir::canonicalize(program);
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const std::vector<float> values{inf, 2, 1, nan, 0.5f, -1, 3, 1, 2, -inf, 1, 0, 1, 2, 3, 4, 5, 6, -1, 0, 1, -2, 2, 7};
-  auto array = tensor::Array::zeros(DType::C32, {4, 3});
-  std::memcpy(array.data.data(), values.data(), array.data.size());
+  const auto array = test::filled(DType::C32, {4, 3}, values);
   const search::Space space(program, test::host(2));
   test::KernelCheck check(program, reference::Inputs{{0, array}});
   auto schedule = space.default_schedule();

@@ -15,6 +15,14 @@ tensor::Array array_of(DType type, const std::vector<T>& values) {
   return array;
 }
 
+/// Of this shape, the values over and over; of complex elements each part has one.
+inline tensor::Array filled(DType type, const std::vector<int64_t>& shape, const std::vector<float>& values) {
+  auto array = tensor::Array::zeros(type, shape);
+  for (size_t i = 0; i * sizeof(float) < array.data.size(); ++i)
+    std::memcpy(array.data.data() + i * sizeof(float), &values[i % values.size()], sizeof(float));
+  return array;
+}
+
 // 37 elements: a vector or two and a tail that no vector divides.
 template <typename T>
 std::vector<T> repeated(const std::vector<T>& values) {
