@@ -28,7 +28,7 @@ Result<Workload> load(const LoadedProgram& loaded, const ir::Program& bound, con
 Result<Tuned> tune(const Task& task, const Session& session, const Watch& watch) {
   const auto tune_whole = [&](const Workload& form, const search::SmallVariant& small_variant,
                               const TuningRequest& request, const Watch& own) -> Result<Tuned> {
-    const search::Space space(form.program, task.target);
+    const search::Space space(form.program, task.target, task.dimensions);
     TILE_TUNE_TRY(known, know(form, space, request, session));
     TuningStore store(known.databases.front(), known.key, {known.start.session, known.start.seed, known.start.elapsed},
                       quarantine_folder(known.path), [&own] { return now_seconds() - own.began; });

@@ -23,6 +23,7 @@ struct Task {
   const codegen::Target& target;
   TuningRequest request;
   search::SmallVariant small_variant;  // small_variant_of()
+  search::Dimensions dimensions = search::Dimensions::Collapsed;
 };
 
 /// Keeps every trial as soon as it is known. A program of which not even the default schedule works is an error of

@@ -2,7 +2,8 @@
 //
 // A kernel is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments(). Dimension 0 of a buffer is
 // the first one of ir::memory_order(), and its host pointer shows element (0, ..., 0). The initial value of an in/out
-// output is an argument of its own, and may be the very buffer of that output.
+// output is an argument of its own, and may be the very buffer of that output. Of a collapsed schedule, too, buffers
+// have the dimensions of the program; its kernels look at none of them.
 //
 // Where packed_forms() of the schedule (codegen/schedule/packed_form.h) has a form for a constant, the buffer of that
 // argument is the packed operand, and the object also defines `int NAME_packT(struct halide_buffer_t* constant, struct

@@ -14,10 +14,12 @@
 #include "codegen/lower/guard.h"
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/kernel_target.h"
+#include "codegen/lower/known_shapes.h"
 #include "codegen/lower/lower.h"
 #include "codegen/lower/packing.h"
 #include "codegen/lower/source.h"
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/collapsed_form.h"
 #include "frontend/ir/gather.h"
 
 namespace tile_tune::codegen {
@@ -49,9 +51,11 @@ Result<void> write_object(const Halide::Module& module, const std::filesystem::p
 }
 
 Halide::Module lowered_module(const ir::Program& program, const Schedule& schedule, const Target& target,
-                              const std::string& function, const std::vector<Halide::Target::Feature>& features = {}) {
+                              const std::string& function, bool is_collapsed,
+                              const std::vector<Halide::Target::Feature>& features = {}) {
   const auto forms = packed_forms(program, schedule);
   Lowered lowered = lower(program, schedule, target, forms);
+  if (is_collapsed) lowered.pipeline.add_custom_lowering_pass(new KnownShapes());  // which takes it
   Halide::Target halide = kernel_target(program, forms, target, !schedule.runtime.sizes.empty());
   for (const auto feature : features) halide.set_feature(feature);
   Halide::Module module = lowered.pipeline.compile_to_module(lowered.arguments(), function, halide);
@@ -104,13 +108,53 @@ Result<void> check_lowerable(const ir::Program& program, const Schedule& schedul
   return check_for(target, program, schedule);
 }
 
+Result<std::string> source_text(const ir::Program& program, const Schedule& schedule, const Target& target,
+                                std::vector<std::string> remarks) {
+  const auto forms = packed_forms(program, schedule);
+  const Lowered lowered = lower(program, schedule, target, forms);
+  SourceRequest request{
+      program.name, std::move(remarks), lowered.pipeline.outputs(), {}, kernel_target(program, forms, target)};
+  for (size_t s = 0; s < program.statements.size(); ++s) {
+    const auto& statement = program.statements[s];
+    const auto loops = loops_of(program, statement);
+    for (size_t p = 0; p < loops.output_index.size(); ++p)
+      request.names.emplace_back(fmt::format("stage{}_v{}", s, p),
+                                 statement.indices[static_cast<size_t>(loops.output_index[p])].name);
+    for (const auto& operand : loops.operands)
+      request.names.emplace_back(fmt::format("stage{}_pack{}", s, operand.number),
+                                 program.tensors[static_cast<size_t>(operand.tensor)].name + "_packed");
+    request.names.emplace_back(fmt::format("stage{}", s), program.tensors[statement.target].name);
+  }
+  for (const auto& [parameter, tensor] : lowered.inputs)
+    request.inputs.emplace_back(parameter, program.tensors[tensor].name);
+  for (const auto& form : forms)
+    request.remarks.push_back(fmt::format("{} is taken packed, as the kernel's packing function leaves it.",
+                                          program.tensors[form.tensor].name));
+  request.remarks.insert(request.remarks.end(), lowered.remarks.begin(), lowered.remarks.end());
+  request.remarks.push_back(
+      "Not in it: what is done to the lowered code, which changes no value but by rounding (sums of lanes folded\n"
+      "// together, products that several rows share computed once, vectors across memory transposed, vectors\n"
+      "// across borders masked).");
+  return pipeline_source(request);
+}
+
+/// `make` of a program and a schedule that speaks of it as it is, if a kernel can be made of them.
+template <typename Make>
+auto make_guarded(const char* doing, const ir::Program& program, const Schedule& schedule, const Target& target,
+                  Make make) -> decltype(make(program, schedule)) {
+  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
+  if (!schedule.collapsed) return guarded(doing, [&] { return make(program, schedule); });
+  TILE_TUNE_TRY(form, collapsed_form(program, schedule));
+  return guarded(doing, [&] { return make(form.program, form.schedule); });
+}
+
 }  // namespace
 
 Result<Compiled> compile_object(const ir::Program& program, const Schedule& schedule, const Target& target,
                                 const std::string& function, const std::filesystem::path& object) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
-  return guarded("compiling a kernel",
-                 [&] { return compile([&] { return lowered_module(program, schedule, target, function); }, object); });
+  return make_guarded("compiling a kernel", program, schedule, target, [&](const auto& form, const auto& own) {
+    return compile([&] { return lowered_module(form, own, target, function, schedule.collapsed); }, object);
+  });
 }
 
 Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler scheduler, const Target& target,
@@ -126,54 +170,29 @@ Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler
 }
 
 Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
-  return guarded("lowering a kernel", [&]() -> Result<std::string> {
-    std::ostringstream text;
-    const auto module = lowered_module(program, schedule, target, program.name,
-                                       {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
-    text << module.functions().front().body;
-    return text.str();
-  });
+  return make_guarded("lowering a kernel", program, schedule, target,
+                      [&](const auto& form, const auto& own) -> Result<std::string> {
+                        std::ostringstream text;
+                        const auto module = lowered_module(form, own, target, form.name, schedule.collapsed,
+                                                           {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
+                        text << module.functions().front().body;
+                        return text.str();
+                      });
 }
 
 Result<std::string> halide_source(const ir::Program& program, const Schedule& schedule, const Target& target,
                                   std::vector<std::string> remarks) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
-  return guarded("writing a schedule", [&]() -> Result<std::string> {
-    const auto forms = packed_forms(program, schedule);
-    const Lowered lowered = lower(program, schedule, target, forms);
-    SourceRequest request{
-        program.name, std::move(remarks), lowered.pipeline.outputs(), {}, kernel_target(program, forms, target)};
-    for (size_t s = 0; s < program.statements.size(); ++s) {
-      const auto& statement = program.statements[s];
-      const auto loops = loops_of(program, statement);
-      for (size_t p = 0; p < loops.output_index.size(); ++p)
-        request.names.emplace_back(fmt::format("stage{}_v{}", s, p),
-                                   statement.indices[static_cast<size_t>(loops.output_index[p])].name);
-      for (const auto& operand : loops.operands)
-        request.names.emplace_back(fmt::format("stage{}_pack{}", s, operand.number),
-                                   program.tensors[static_cast<size_t>(operand.tensor)].name + "_packed");
-      request.names.emplace_back(fmt::format("stage{}", s), program.tensors[statement.target].name);
-    }
-    for (const auto& [parameter, tensor] : lowered.inputs)
-      request.inputs.emplace_back(parameter, program.tensors[tensor].name);
-    for (const auto& form : forms)
-      request.remarks.push_back(fmt::format("{} is taken packed, as the kernel's packing function leaves it.",
-                                            program.tensors[form.tensor].name));
-    request.remarks.insert(request.remarks.end(), lowered.remarks.begin(), lowered.remarks.end());
-    request.remarks.push_back(
-        "Not in it: what is done to the lowered code, which changes no value but by rounding (sums of lanes folded\n"
-        "// together, products that several rows share computed once, vectors across memory transposed, vectors\n"
-        "// across borders masked).");
-    return pipeline_source(request);
+  if (schedule.collapsed)
+    remarks.emplace_back("Dimensions that lie as one in every tensor are one here, named after all of them.");
+  return make_guarded("writing a schedule", program, schedule, target, [&](const auto& form, const auto& own) {
+    return source_text(form, own, target, std::move(remarks));
   });
 }
 
 Result<std::string> kernel_assembly(const ir::Program& program, const Schedule& schedule, const Target& target,
                                     const std::filesystem::path& directory) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
-  return guarded("compiling a kernel", [&]() -> Result<std::string> {
-    const auto module = lowered_module(program, schedule, target, program.name,
+  const auto assembly_of = [&](const ir::Program& form, const Schedule& own) -> Result<std::string> {
+    const auto module = lowered_module(form, own, target, form.name, schedule.collapsed,
                                        {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
     const auto path = directory / "kernel.s";
     module.compile({{Halide::OutputFileType::assembly, path.string()}});
@@ -183,14 +202,14 @@ Result<std::string> kernel_assembly(const ir::Program& program, const Schedule& 
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
     return text.str();
-  });
+  };
+  return make_guarded("compiling a kernel", program, schedule, target, assembly_of);
 }
 
 Result<std::string> device_code(const ir::Program& program, const Schedule& schedule, const Target& target) {
-  TILE_TUNE_CHECK(check_lowerable(program, schedule, target));
-  return guarded("compiling a kernel", [&]() -> Result<std::string> {
+  const auto code_of = [&](const ir::Program& form, const Schedule& own) -> Result<std::string> {
     std::string code;
-    const auto module = lowered_module(program, schedule, target, program.name);
+    const auto module = lowered_module(form, own, target, form.name, schedule.collapsed);
     for (const auto& buffer : module.buffers()) {
       constexpr std::string_view kSuffix = "gpu_source_kernels";  // what Halide 21 calls it
       if (!buffer.name().ends_with(kSuffix)) continue;
@@ -198,7 +217,8 @@ Result<std::string> device_code(const ir::Program& program, const Schedule& sche
       code += text.substr(0, text.find('\0'));
     }
     return code;
-  });
+  };
+  return make_guarded("compiling a kernel", program, schedule, target, code_of);
 }
 
 Result<void> compile_runtime(const Target& target, const std::filesystem::path& object) {

@@ -21,7 +21,7 @@ struct Lowered {
   std::vector<Halide::Argument> arguments() const;
 };
 
-/// `forms`: packed_forms() of the schedule.
+/// `forms`: packed_forms() of the schedule, which is not collapsed (collapsed_form()).
 Lowered lower(const ir::Program& program, const Schedule& schedule, const Target& target,
               const std::vector<PackedForm>& forms);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/schedule/collapsed_form.h"
 #include "codegen/schedule/decisions.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
@@ -182,6 +183,10 @@ Result<void> check_stage(const ir::Program& program, const Loops& whole, int num
 }
 
 Result<void> check(const ir::Program& program, const Schedule& schedule) {
+  if (schedule.collapsed) {
+    TILE_TUNE_TRY(form, collapsed_form(program, schedule));
+    return check(form.program, form.schedule);
+  }
   if (schedule.stages.size() != program.statements.size())
     return fail(ErrorClass::Program, "invalid-schedule",
                 fmt::format("the schedule is for {} statements, the program has {}", schedule.stages.size(),
@@ -219,6 +224,13 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
 }
 
 Result<void> check_for(const Target& target, const ir::Program& program, const Schedule& schedule) {
+  if (schedule.collapsed) {
+    // Sums keep the order of the program's own reduction loops there.
+    if (target.deterministic)
+      return fail(ErrorClass::Program, "invalid-schedule", "on a deterministic target no dimensions are collapsed");
+    TILE_TUNE_TRY(form, collapsed_form(program, schedule));
+    return check_for(target, form.program, form.schedule);
+  }
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto* nest = schedule.stages[s].find_nest();
     if (!nest) continue;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/schedule/collapsed_form.h"
 #include "codegen/schedule/fusion.h"
 #include "codegen/schedule/gpu_nest.h"
 #include "frontend/ir/describe.h"
@@ -257,6 +258,10 @@ class Writer {
 
 }  // namespace
 
-std::string outline(const ir::Program& program, const Schedule& schedule) { return Writer(program, schedule).text(); }
+std::string outline(const ir::Program& program, const Schedule& schedule) {
+  if (!schedule.collapsed) return Writer(program, schedule).text();
+  const auto form = collapsed_form(program, schedule);
+  return Writer(form->program, form->schedule).text();
+}
 
 }  // namespace tile_tune::codegen

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/schedule/collapsed_form.h"
 #include "codegen/schedule/fusion.h"
 
 namespace tile_tune::codegen {
@@ -123,6 +124,10 @@ bool is_packed_beforehand(const ir::Program& program, const Operand& operand) {
 }
 
 std::vector<PackedForm> packed_forms(const ir::Program& program, const Schedule& schedule) {
+  if (schedule.collapsed) {
+    const auto form = collapsed_form(program, schedule);
+    return packed_forms(form->program, form->schedule);
+  }
   std::vector<PackedForm> forms;
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     if (!schedule.stages[s].find_nest()) continue;

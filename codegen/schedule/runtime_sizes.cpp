@@ -281,6 +281,7 @@ Result<void> check_runtime_sizes(const ir::Program& program, const Schedule& sch
 
 Result<Schedule> for_all_sizes(const ir::Program& program, Schedule schedule, std::vector<RuntimeSize> sizes,
                                bool guarded) {
+  if (schedule.collapsed) return invalid("a schedule of collapsed dimensions is for one size");
   schedule.runtime = {std::move(sizes), guarded};
   const ir::Program named = with_names(program, schedule.runtime);
   for (size_t s = 0; s < schedule.stages.size(); ++s) {

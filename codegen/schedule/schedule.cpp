@@ -145,7 +145,12 @@ StageSchedule stage_from_json(const json& source) {
 json to_json(const Schedule& schedule) {
   json stages = json::array();
   for (const auto& stage : schedule.stages) stages.push_back(stage_to_json(stage));
-  return {{"kind", "schedule"}, {"version", Schedule::kVersion}, {"stages", std::move(stages)}};
+  json result{{"kind", "schedule"}, {"version", Schedule::kVersion}, {"stages", std::move(stages)}};
+  if (schedule.collapsed) {
+    result["version"] = Schedule::kCollapsedVersion;
+    result["collapsed"] = true;
+  }
+  return result;
 }
 
 Result<Schedule> schedule_from_json(const json& source) try {
@@ -153,11 +158,14 @@ Result<Schedule> schedule_from_json(const json& source) try {
     return fail(ErrorClass::Program, "not-a-schedule", "this JSON is not a schedule");
   int version = 0;
   read(source.at("version"), version);
-  if (version < 1 || version > Schedule::kVersion)
+  if (version < 1 || version > Schedule::kCollapsedVersion)
     return fail(ErrorClass::Program, "schedule-version",
                 "this schedule has version " + std::to_string(version) + ", this tool reads versions up to " +
-                    std::to_string(Schedule::kVersion));
+                    std::to_string(Schedule::kCollapsedVersion));
   Schedule schedule;
+  if (source.contains("collapsed")) read_member(source, "collapsed", schedule.collapsed);
+  if (schedule.collapsed != (version == Schedule::kCollapsedVersion))
+    throw malformed("collapsed schedules, and they alone, have version " + std::to_string(Schedule::kCollapsedVersion));
   if (!source.at("stages").is_array()) throw malformed("stages: an array was expected");
   for (const auto& stage : source["stages"])
     read_at("stage " + std::to_string(schedule.stages.size()),

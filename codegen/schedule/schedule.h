@@ -2,7 +2,8 @@
 //
 // A Schedule holds one StageSchedule per statement of a *canonical, bound* program (ir/canonical.h) and
 // means nothing without it. Loops and operands are named by canonical numbers, so a schedule survives
-// renaming. What a valid schedule is: check() in codegen/schedule/check.h; applying one: codegen/lower.
+// renaming. With `collapsed` it speaks of the program's collapsed form (ir/collapsed.h). What a valid schedule is:
+// check() in codegen/schedule/check.h; applying one: codegen/lower.
 //
 // The loops of a stage. Its output loops (one per output dimension, or, where the target's subscripts are not plain
 // indices, one per index they use: codegen/schedule/loops.h; numbered 0..P-1) are each cut into
@@ -192,8 +193,10 @@ struct InTurn {
 };
 
 struct Schedule {
-  static constexpr int kVersion = 2;  // 1 knew no epilogue_of, compute_at, parallel_reduction
+  static constexpr int kVersion = 2;           // 1 knew no epilogue_of, compute_at, parallel_reduction
+  static constexpr int kCollapsedVersion = 3;  // of those that are collapsed alone
   std::vector<StageSchedule> stages;
+  bool collapsed = false;  // loops and operands are those of the program's collapsed form, which differs from it
   /// Empty: the kernel computes the sizes the program is bound at. Never part of the JSON form: it follows from the
   /// program (find_runtime_sizes()), and what a file says of it would have to be believed.
   RuntimeSizes runtime = {};
@@ -207,8 +210,8 @@ struct Schedule {
 bool has_guests(const Schedule& schedule, int statement);
 
 nlohmann::json to_json(const Schedule& schedule);
-/// Reads every version up to kVersion. Refuses later ones, missing fields and values out of the type's range; class
-/// Program.
+/// Reads every version up to kCollapsedVersion. Refuses later ones, missing fields and values out of the type's range;
+/// class Program.
 Result<Schedule> schedule_from_json(const nlohmann::json& json);
 /// SHA-256 of the JSON form, 64 hex digits.
 std::string schedule_id(const Schedule& schedule);

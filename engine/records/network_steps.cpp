@@ -10,6 +10,7 @@
 #include "codegen/schedule/renumber.h"
 #include "engine/programs/network_form.h"
 #include "frontend/einsum/einsum.h"
+#include "frontend/ir/collapsed.h"
 #include "search/space/space.h"
 
 namespace tile_tune::engine {
@@ -69,17 +70,33 @@ std::optional<NetworkStep> step_of(const ir::Program& network, size_t number) {
   return NetworkStep{number, std::move(loaded), std::move(workload)};
 }
 
-/// Which loops and operands of the network's statement those of the step are.
-std::optional<codegen::Renumbering> renumbering_of(const NetworkStep& step, const ir::Program& network) {
-  const auto& program = step.workload.program;
+/// What schedules of the program speak of.
+ir::Program form_of(const ir::Program& program, bool is_collapsed) {
+  auto collapsed = is_collapsed ? ir::collapsed(program) : std::nullopt;
+  return collapsed ? std::move(*collapsed) : program;
+}
+
+/// Which loops and operands of the network's statement those of the step are. Nothing where one collapses dimensions
+/// that the other does not.
+std::optional<codegen::Renumbering> renumbering_of(const NetworkStep& step, bool is_step_collapsed,
+                                                   const ir::Program& network, bool is_network_collapsed) {
+  const auto program = form_of(step.workload.program, is_step_collapsed);
   const auto& alone = program.statements.front();
   const auto own = codegen::loops_of(program, alone);
-  const auto there = codegen::loops_of(network, network.statements[step.statement]);
+  ir::Program lettered = network;
+  auto& indices = lettered.statements[step.statement].indices;
   const std::string letters = letters_of(network.statements[step.statement]);
+  for (size_t i = 0; i < indices.size(); ++i) indices[i].name = letters[i];
+  const auto whole = form_of(lettered, is_network_collapsed);
+  const auto& statement = whole.statements[step.statement];
+  const auto there = codegen::loops_of(whole, statement);
+  if (own.output != there.output || own.reduction.size() != there.reduction.size()) return std::nullopt;
   codegen::Renumbering result{static_cast<int>(own.output.size()), {}, {}};
   for (const int index : own.reduction_index) {
-    const auto number = static_cast<int>(letters.find(alone.indices[static_cast<size_t>(index)].name));
-    const auto found = std::find(there.reduction_index.begin(), there.reduction_index.end(), number);
+    const auto& name = alone.indices[static_cast<size_t>(index)].name;
+    const auto found = std::find_if(there.reduction_index.begin(), there.reduction_index.end(), [&](int other) {
+      return statement.indices[static_cast<size_t>(other)].name == name;
+    });
     if (found == there.reduction_index.end()) return std::nullopt;
     result.reductions.push_back(static_cast<int>(found - there.reduction_index.begin()));
   }
@@ -127,18 +144,20 @@ Result<std::vector<std::optional<double>>> step_times(const ir::Program& network
 }
 
 Result<std::optional<codegen::Schedule>> schedule_of_steps(const Workload& workload, const codegen::Target& target,
-                                                           std::vector<db::Database>& stack) {
+                                                           std::vector<db::Database>& stack,
+                                                           search::Dimensions dimensions) {
   if (stack.empty()) return std::nullopt;
+  const search::Space space(workload.program, target, dimensions);
+  const auto standard = space.default_schedule();
   std::map<size_t, codegen::NestSchedule> tuned;  // by statement
   for (const auto& step : steps_of(workload.program)) {
     TILE_TUNE_TRY(record, tuned_record(step.workload, target, stack));
-    const auto numbers = record ? renumbering_of(step, workload.program) : std::nullopt;
+    const auto numbers =
+        record ? renumbering_of(step, record->schedule.collapsed, workload.program, standard.collapsed) : std::nullopt;
     const auto* nest = numbers ? record->schedule.stages.front().find_nest() : nullptr;
     if (nest) tuned.emplace(step.statement, codegen::renumbered(*nest, *numbers));
   }
   if (tuned.empty()) return std::nullopt;
-  const search::Space space(workload.program, target);
-  const auto standard = space.default_schedule();
   auto schedule = standard;
   const bool is_whole = tuned.size() == schedule.stages.size();
   for (auto& [statement, nest] : tuned)

@@ -6,6 +6,7 @@
 
 #include "engine/records/tuned_record.h"
 #include "engine/records/workload.h"
+#include "search/space/space.h"
 
 namespace tile_tune::engine {
 
@@ -25,8 +26,9 @@ Result<std::vector<std::optional<double>>> step_times(const ir::Program& network
                                                       std::vector<db::Database>& stack);
 
 /// Each step as it is tuned alone, if all are; else the default schedule with those tuned steps that it computes apart
-/// from all others. nullopt where that changes nothing.
-Result<std::optional<codegen::Schedule>> schedule_of_steps(const Workload& workload, const codegen::Target& target,
-                                                           std::vector<db::Database>& stack);
+/// from all others. nullopt where that changes nothing. `dimensions`: of the result.
+Result<std::optional<codegen::Schedule>> schedule_of_steps(
+    const Workload& workload, const codegen::Target& target, std::vector<db::Database>& stack,
+    search::Dimensions dimensions = search::Dimensions::Collapsed);
 
 }  // namespace tile_tune::engine

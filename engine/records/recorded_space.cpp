@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "codegen/schedule/check.h"
 #include "engine/records/workload.h"
 
 namespace tile_tune::engine {
@@ -13,6 +14,7 @@ Result<search::Recording> recording_of(db::Database& database, const db::Recorde
   std::vector<search::RecordedTrial> trials;
   for (const auto& one : stored) {
     TILE_TUNE_TRY(trial, trial_from_row(one.trial));
+    if (!codegen::check(program, trial.schedule)) continue;
     trials.push_back({trial.schedule, trial.origin, trial.measurement.outcome, trial.measurement.ratio});
   }
   return search::Recording::make(program, target, trials);

@@ -60,7 +60,9 @@ Json configuration(const std::string& schedule_json) {
   Json result = Json::object();
   const auto schedule = json_of_record(schedule_json);
   if (!schedule || !schedule->is_object() || !schedule->contains("stages")) return result;
-  const Json flat = Json{{"stages", schedule->at("stages")}}.flatten();
+  Json parts{{"stages", schedule->at("stages")}};
+  if (schedule->contains("collapsed")) parts["collapsed"] = schedule->at("collapsed");
+  const Json flat = parts.flatten();
   for (const auto& [path, value] : flat.items())
     if (!value.is_null()) result[path] = value;  // empty lists
   return result;

@@ -127,7 +127,10 @@ Result<std::vector<Transferred>> transferred_schedules(const Workload& workload,
   for (size_t r = 0; r < relatives.size(); ++r) {
     const auto& [best, program, schedule, database, same_family, distance] = relatives[r];
     // Where nothing beat the default schedule, what carries over is the default schedule, which knows its sizes.
-    if (schedule == search::Space(program, target).default_schedule()) continue;
+    const auto is_default = [&, &program = program, &schedule = schedule](search::Dimensions dimensions) {
+      return schedule == search::Space(program, target, dimensions).default_schedule();
+    };
+    if (is_default(search::Dimensions::Collapsed) || is_default(search::Dimensions::Apart)) continue;
     for (auto& fit : space.transfer(program, schedule))
       if (seen.insert(fit).second) {
         candidates.push_back(std::move(fit));

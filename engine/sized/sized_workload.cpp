@@ -213,7 +213,7 @@ Result<codegen::SizedEntry> generic_entry(const SizedWorkload& workload, const c
     return tl::unexpected(no_range(workload, runtime.error().message, "build each size by itself"));
   }
   entry.runtime = std::move(*runtime);
-  const auto schedule = search::Space(workload.top.program, target).default_schedule();
+  const auto schedule = search::Space(workload.top.program, target, search::Dimensions::Apart).default_schedule();
   auto generic = codegen::member_for_many(entry, workload.program.top(), schedule, true);
   if (!generic && has_range(workload.program.sizes))
     return tl::unexpected(no_range(workload, generic.error().message, "give a list of sizes, as in -s N=64,128,200"));

@@ -39,7 +39,7 @@ class Candidates {
     for (const auto& point : searched_)
       for (const bool guarded : {false, true}) TILE_TUNE_CHECK(add(point.at, point.schedule, guarded, generic));
     // Of the default schedule, what computes large sizes alone.
-    const search::Space space(workload_.top.program, target_);
+    const search::Space space(workload_.top.program, target_, search::Dimensions::Apart);
     TILE_TUNE_CHECK(add(workload_.program.top(), space.default_schedule(), false, generic));
     entry_.members.push_back(std::move(generic));
     return {};
@@ -115,8 +115,10 @@ Result<std::optional<std::vector<SearchedPoint>>> search_all(const SizedWorkload
     const Watch own{now_seconds(), watch.stop, watch.progress, watch.onlooker, watch.last};
     ir::Sizes sizes = workload.program.fixed;
     for (size_t k = 0; k < at.size(); ++k) sizes[workload.program.sizes[k].name] = at[k];
-    auto tuned =
-        tune({one, target, request, small_variant_of(workload.program.symbolic, sizes, one, target)}, session, own);
+    // Winners become kernels for many sizes as well, whose dimensions are as written.
+    const Task task{one, target, request, small_variant_of(workload.program.symbolic, sizes, one, target),
+                    search::Dimensions::Apart};
+    auto tuned = tune(task, session, own);
     if (watch.stop) return std::nullopt;
     if (!tuned) return tl::unexpected(tuned.error());
     const auto& report = tuned->report;

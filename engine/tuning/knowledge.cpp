@@ -29,21 +29,26 @@ Result<std::vector<db::Database>> open_databases(const Session& session) {
 }
 
 /// Where nothing of its own is stored, the schedules of relatives; those that were asked for before all.
-Result<search::Priors> priors_of(const Workload& workload, const codegen::Target& target, const TuningKey& key,
+Result<search::Priors> priors_of(const Workload& workload, const search::Space& space, const TuningKey& key,
                                  const TuningRequest& request, std::vector<db::Database>& databases,
                                  const Session& session) {
+  const codegen::Target& target = space.target();
   TILE_TUNE_TRY(priors, load_priors(databases, key, workload.program));
   if (!priors.best && priors.seeds.empty()) {
     TILE_TUNE_TRY(nearest, transferred_schedules(workload, target, databases, kRelatives));
     for (auto& one : nearest) priors.seeds.push_back(std::move(one.schedule));
   }
-  TILE_TUNE_TRY(of_steps, schedule_of_steps(workload, target, databases));
+  TILE_TUNE_TRY(of_steps, schedule_of_steps(workload, target, databases, space.dimensions()));
   if (of_steps) priors.seeds.insert(priors.seeds.begin(), std::move(*of_steps));
   TILE_TUNE_TRY(curated, curated_record(workload, target, databases, session));
   if (curated)
     if (auto schedule = fitting_for(curated->schedule_json, workload.program, target))
       priors.seeds.insert(priors.seeds.begin(), std::move(*schedule));
   priors.seeds.insert(priors.seeds.begin(), request.seeds.begin(), request.seeds.end());
+  if (space.dimensions() == search::Dimensions::Apart) {  // winners have to be, too
+    if (priors.best && priors.best->collapsed) priors.best.reset();
+    std::erase_if(priors.seeds, [](const codegen::Schedule& seed) { return seed.collapsed; });
+  }
   for (const auto& seed : request.seeds) std::erase(priors.faulty, codegen::schedule_id(seed));
   return priors;
 }
@@ -58,7 +63,7 @@ Result<Knowledge> know(const Workload& workload, const search::Space& space, con
   known.path = std::move(path);
   TILE_TUNE_TRY(databases, open_databases(session));
   known.databases = std::move(databases);
-  TILE_TUNE_TRY(priors, priors_of(workload, target, known.key, request, known.databases, session));
+  TILE_TUNE_TRY(priors, priors_of(workload, space, known.key, request, known.databases, session));
   known.priors = std::move(priors);
   TILE_TUNE_TRY(start, start_session(known.databases.front(), known.key, request, space, session.report));
   known.start = std::move(start);

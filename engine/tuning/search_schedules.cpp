@@ -33,7 +33,7 @@ search::SmallVariant small_variant_of(const ir::Program& program, const ir::Size
   using Variant = std::optional<std::pair<ir::Program, codegen::Schedule>>;
   return [spaces](const ir::Program& large, const codegen::Schedule& schedule) -> Variant {
     const auto space = spaces.find(large.statements.size());
-    if (space == spaces.end()) return std::nullopt;
+    if (space == spaces.end() || !space->second.has_loops_of(schedule)) return std::nullopt;
     return std::pair{space->second.program(), space->second.adapt(schedule).schedule};
   };
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "codegen/target/costs.h"
+#include "frontend/ir/collapsed.h"
 #include "search/predict/estimate.h"
 
 namespace tile_tune::predict {
@@ -115,8 +116,19 @@ double stage_points(const codegen::Loops& loops) {
 }  // namespace
 
 Features::Features(ir::Program program, codegen::Target target)
-    : program_(std::move(program)), target_(std::move(target)) {
-  for (const auto& statement : program_.statements) loops_.push_back(codegen::loops_of(program_, statement));
+    : target_(std::move(target)), apart_(form_of(std::move(program))) {
+  if (auto collapsed = ir::collapsed(apart_.program)) collapsed_ = form_of(std::move(*collapsed));
+}
+
+Features::Form Features::form_of(ir::Program program) {
+  Form form{std::move(program), {}};
+  for (const auto& statement : form.program.statements)
+    form.loops.push_back(codegen::loops_of(form.program, statement));
+  return form;
+}
+
+const Features::Form& Features::form_of(const codegen::Schedule& schedule) const {
+  return schedule.collapsed && collapsed_ ? *collapsed_ : apart_;
 }
 
 std::optional<StageFacts> Features::facts(const codegen::Fusion& fusion, const codegen::Schedule& schedule,
@@ -124,37 +136,40 @@ std::optional<StageFacts> Features::facts(const codegen::Fusion& fusion, const c
   // An epilogue's work is in the nest of its reduction, an inlined statement's in its reader's.
   if (fusion.owner_of(s) != s) return std::nullopt;
   const codegen::NestSchedule& stage = schedule.stages[s].nest();
-  codegen::Loops loops = loops_[s];
+  const Form& form = form_of(schedule);
+  codegen::Loops loops = form.loops[s];
   if (auto extents = fusion.extents(s)) loops.output = std::move(*extents);
   loops = codegen::one_piece(std::move(loops), stage);
-  StageFacts facts = stage_facts(program_, s, loops, stage, target_);
+  StageFacts facts = stage_facts(form.program, s, loops, stage, target_);
   if (stage.parallel_reduction) facts.grains *= stage.parallel_reduction->pieces;
   return facts;
 }
 
 std::vector<StageFacts> Features::stages(const codegen::Schedule& schedule) const {
-  const codegen::Fusion fusion(program_, schedule);
+  const Form& form = form_of(schedule);
+  const codegen::Fusion fusion(form.program, schedule);
   std::vector<StageFacts> stages;
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     auto one = facts(fusion, schedule, static_cast<int>(s));
     if (!one) continue;
     // Inside another nest the facts are those of one run; it runs as often as makes up all of its work.
     if (schedule.stages[s].compute_at() || schedule.stages[s].nest().parallel_reduction)
-      one->points = stage_points(loops_[s]);
+      one->points = stage_points(form.loops[s]);
     stages.push_back(*one);
   }
   return stages;
 }
 
 std::vector<GpuFacts> Features::gpu_stages(const codegen::Schedule& schedule) const {
-  const codegen::Fusion fusion(program_, schedule);
+  const Form& form = form_of(schedule);
+  const codegen::Fusion fusion(form.program, schedule);
   std::vector<GpuFacts> stages;
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const int number = static_cast<int>(s);
     if (fusion.owner_of(number) != number) continue;
     const codegen::NestSchedule& stage = schedule.stages[s].nest();
-    stages.push_back(
-        gpu_facts(program_, number, codegen::one_piece(loops_[s], stage), stage, codegen::device_limits(target_)));
+    stages.push_back(gpu_facts(form.program, number, codegen::one_piece(form.loops[s], stage), stage,
+                               codegen::device_limits(target_)));
   }
   return stages;
 }
@@ -190,13 +205,14 @@ std::optional<std::string> Features::hopeless(const codegen::Schedule& schedule)
       if (auto reason = hopeless_on_gpu(facts, codegen::device_limits(target_))) return reason;
     return std::nullopt;
   }
-  const codegen::Fusion fusion(program_, schedule);
+  const Form& form = form_of(schedule);
+  const codegen::Fusion fusion(form.program, schedule);
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto one = facts(fusion, schedule, static_cast<int>(s));
     if (!one) continue;
     // Inside another nest it is that one's threads that count.
     const int threads = schedule.stages[s].compute_at() ? 1 : target_.threads;
-    if (auto reason = hopeless_stage(*one, loops_[s], threads)) return reason;
+    if (auto reason = hopeless_stage(*one, form.loops[s], threads)) return reason;
   }
   return std::nullopt;
 }

@@ -31,6 +31,13 @@ class Features {
   std::optional<std::string> hopeless(const codegen::Schedule& schedule) const;
 
  private:
+  /// What schedules speak of: the program or its collapsed form.
+  struct Form {
+    ir::Program program;
+    std::vector<codegen::Loops> loops;  // by statement
+  };
+  static Form form_of(ir::Program program);
+  const Form& form_of(const codegen::Schedule& schedule) const;
   /// Of statement s and one run of its nest; nothing if it has no nest of its own.
   std::optional<StageFacts> facts(const codegen::Fusion& fusion, const codegen::Schedule& schedule, int s) const;
   /// Of the stages with nests of their own, in order.
@@ -38,9 +45,9 @@ class Features {
   std::vector<GpuFacts> gpu_stages(const codegen::Schedule& schedule) const;
   bool is_for_gpu() const { return target_.device == codegen::Device::Gpu; }
 
-  ir::Program program_;
   codegen::Target target_;
-  std::vector<codegen::Loops> loops_;
+  Form apart_;
+  std::optional<Form> collapsed_;
 };
 
 /// The columns of Features::row.

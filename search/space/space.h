@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,10 +19,15 @@
 
 namespace tile_tune::search {
 
+/// Whether members of a space speak of the program's collapsed form (ir/collapsed.h), where it has one, or of each
+/// dimension by itself.
+enum class Dimensions { Collapsed, Apart };
+
 class Space {
  public:
-  /// `program` must be canonical and bound.
-  Space(ir::Program program, codegen::Target target);
+  /// `program` must be canonical and bound. On a deterministic target nothing is collapsed. A schedule of dimensions
+  /// apart is taken as a parent in either case, and what descends from it is one, too.
+  Space(ir::Program program, codegen::Target target, Dimensions dimensions = Dimensions::Collapsed);
 
   /// What an analytical model of registers and caches picks; exists for every program.
   codegen::Schedule default_schedule() const;
@@ -32,9 +38,12 @@ class Space {
   /// One or two decisions changed; differs from its argument wherever the space has another member. The notes are those
   /// of all attempts.
   Drawn mutate(const codegen::Schedule& parent, Rng& rng) const;
-  /// Each group of decisions from one parent or the other, repaired to be valid.
+  /// Each group of decisions from one parent or the other, repaired to be valid; of parents of two forms the first.
   Drawn crossover(const codegen::Schedule& a, const codegen::Schedule& b, Rng& rng) const;
-  /// The nearest valid schedule to one made for another size of the same program (same family hash).
+  /// Whether the schedule, of another size of the program, cuts the loops that this one has.
+  bool has_loops_of(const codegen::Schedule& schedule) const;
+  /// The nearest valid schedule to one made for another size of the same program (same family hash), whose loops are
+  /// this one's.
   Drawn adapt(const codegen::Schedule& schedule) const;
   /// Schedules of another program of the same form (ir/form.h: other sizes, element types, storage orders, batches),
   /// valid for `from`, made to fit this one: several where several ways are plausible, distinct, as a rule the best
@@ -45,16 +54,29 @@ class Space {
   /// The same by group of decisions, of all statements together; the sum is that of all.
   std::vector<std::pair<codegen::Group, double>> log10_sizes() const;
 
-  const ir::Program& program() const { return *program_; }
+  const ir::Program& program() const { return *apart_.program; }
   const codegen::Target& target() const { return *target_; }
+  Dimensions dimensions() const { return dimensions_; }
 
  private:
+  /// What schedules speak of: the program or its collapsed form.
+  struct Form {
+    std::shared_ptr<const ir::Program> program;  // shared, so that copies of a Space keep what `stages` points to
+    std::vector<StageContext> stages;
+  };
+  Form form_of(ir::Program program) const;
+  const Form& form_of(const codegen::Schedule& schedule) const;
+  const Form& own() const { return is_collapsed_ ? *collapsed_ : apart_; }
+  /// As a member of the form that is the space's own.
+  codegen::Schedule as_own(codegen::Schedule schedule) const;
   /// One decision of one statement changed, or why not.
   Drawn change(const codegen::Schedule& parent, Rng& rng) const;
 
-  std::shared_ptr<const ir::Program> program_;  // shared, so that copies of a Space keep what stages_ points to
   std::shared_ptr<const codegen::Target> target_;
-  std::vector<StageContext> stages_;
+  Form apart_;
+  std::optional<Form> collapsed_;
+  Dimensions dimensions_;
+  bool is_collapsed_ = false;
 };
 
 }  // namespace tile_tune::search

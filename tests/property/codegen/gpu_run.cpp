@@ -13,6 +13,7 @@
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/lower.h"
 #include "codegen/schedule/check.h"
+#include "codegen/schedule/collapsed_form.h"
 #include "codegen/target/host.h"
 #include "frontend/ir/canonical.h"
 #include "frontend/ir/storage.h"
@@ -41,8 +42,8 @@ Halide::Type halide_type_of(const ir::Program& program, const codegen::Lowered& 
 Halide::Buffer<> buffer_of(const ir::Tensor& tensor, Halide::Type type, tensor::Array& array) {
   std::vector<int> sizes;
   if (is_complex(tensor.type)) sizes.push_back(2);
-  for (auto extent = array.shape.rbegin(); extent != array.shape.rend(); ++extent)
-    sizes.push_back(static_cast<int>(*extent));
+  const auto shape = ir::shape(tensor);
+  for (auto extent = shape.rbegin(); extent != shape.rend(); ++extent) sizes.push_back(static_cast<int>(*extent));
   Halide::Buffer<> buffer(type, array.data.data(), sizes);
   buffer.set_host_dirty();
   return buffer;
@@ -52,15 +53,18 @@ std::string run(const ir::Program& program, const codegen::Schedule& schedule, c
                 const reference::Inputs& inputs) {
   const auto all_expected = require(reference::evaluate(program, inputs, reference::OutsideIndices::BecomeNearest));
   std::map<int, tensor::Array> arrays(inputs.begin(), inputs.end());
-  codegen::Lowered lowered = codegen::lower(program, schedule, target, {});
+  const auto form = schedule.collapsed ? require(codegen::collapsed_form(program, schedule))
+                                       : codegen::CollapsedForm{program, schedule};
+  codegen::Lowered lowered = codegen::lower(form.program, form.schedule, target, {});
   for (auto& [parameter, tensor] : lowered.inputs)
-    parameter.set(buffer_of(program.tensors[tensor], parameter.type(), arrays.at(tensor)));
+    parameter.set(buffer_of(form.program.tensors[tensor], parameter.type(), arrays.at(tensor)));
   std::vector<Halide::Buffer<>> outputs;
   for (size_t o = 0; o < program.outputs.size(); ++o) {
     const int tensor = program.outputs[o];
     arrays[tensor] = tensor::Array::zeros(program.tensors[tensor].type, ir::shape(program.tensors[tensor]));
     for (auto& byte : arrays[tensor].data) byte = std::byte{0xa5};
-    outputs.push_back(buffer_of(program.tensors[tensor], halide_type_of(program, lowered, -1, o), arrays.at(tensor)));
+    const auto type = halide_type_of(program, lowered, -1, o);
+    outputs.push_back(buffer_of(form.program.tensors[tensor], type, arrays.at(tensor)));
   }
   lowered.pipeline.realize(Halide::Realization(outputs), codegen::halide_target(target));
   for (auto& output : outputs) output.copy_to_host();

@@ -143,9 +143,13 @@ TEST_CASE("results that are not stored in vectors, and other CPUs, are refused",
 TEST_CASE("by default they leave the caches out where a call outgrows them and lines are written whole", "[property]") {
   CHECK(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}));
   CHECK(streams_by_default(kNegated, {{"M", 1281}, {"N", 4096}}));
-  CHECK_FALSE(streams_by_default(kNegated, {{"M", 1024}, {"N", 4096}}));   // 32 MiB, which the cache holds
-  CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4099}}));   // rows begin anywhere
-  CHECK_FALSE(streams_by_default(kNegated, {{"M", 1 << 20}, {"N", 16}}));  // a line at a time
+  CHECK_FALSE(streams_by_default(kNegated, {{"M", 1024}, {"N", 4096}}));  // 32 MiB, which the cache holds
+  // Rows that begin anywhere, and a line at a time, unless all are one row.
+  const char* const added = "def f(float(M,N) A, float(N) b) -> (O) { O(m,n) = A(m,n) - b(n) }";
+  for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{4096, 4099}, {1 << 20, 16}}) {
+    CHECK(streams_by_default(kNegated, {{"M", rows}, {"N", columns}}));
+    CHECK_FALSE(streams_by_default(added, {{"M", rows}, {"N", columns}}));
+  }
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}, "arm-64-linux"));
   CHECK_FALSE(streams_by_default(kNegated, {{"M", 4096}, {"N", 4096}}, "x86-64-linux-avx2-fma", ""));
   CHECK_FALSE(streams_by_default("def f(float(M,N) A) -> (O) { O(n,m) = A(m,n) }", {{"M", 4096}, {"N", 4096}}));

@@ -36,6 +36,7 @@ codegen::Target target_of(const nlohmann::json& json) {
 }
 
 codegen::Schedule schedule_of(const nlohmann::json& stages) {
+  if (stages.is_object()) return value(codegen::schedule_from_json(stages));
   return value(codegen::schedule_from_json(
       {{"kind", "schedule"}, {"version", codegen::Schedule::kVersion}, {"stages", stages}}));
 }

@@ -166,9 +166,15 @@ TEST_CASE("schedules of version 1 are read, places survive their JSON form") {
   CHECK(*schedule_from_json(json) == softmax_by_rows());
   json["version"] = 1;
   CHECK(schedule_from_json(json).has_value());
-  json["version"] = Schedule::kVersion + 1;
+  json["version"] = Schedule::kCollapsedVersion + 1;
   CHECK_FALSE(schedule_from_json(json).has_value());
+  json["version"] = Schedule::kCollapsedVersion;
+  CHECK_FALSE(schedule_from_json(json).has_value());
+  json["collapsed"] = true;
+  CHECK(schedule_from_json(json)->collapsed);
   json["version"] = Schedule::kVersion;
+  CHECK_FALSE(schedule_from_json(json).has_value());
+  json.erase("collapsed");
   json["stages"][0]["compute_at"]["depth"] = 1.5;
   CHECK_FALSE(schedule_from_json(json).has_value());
 }

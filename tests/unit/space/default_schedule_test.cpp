@@ -71,7 +71,7 @@ TEST_CASE("products keep their accumulators within the registers", "[unit]") {
 TEST_CASE("other widths of the register tile are offered beside the default", "[unit]") {
   const auto program = bound("def f(float(I,J,K) A, float(K,L) B) -> (O) { O(i,j,l) +=! A(i,j,k) * B(k,l) }",
                              {{"I", 64}, {"J", 64}, {"K", 256}, {"L", 256}});
-  const Space space(program, avx512());
+  const Space space(program, avx512(), Dimensions::Apart);
   using Width = std::pair<int, int64_t>;  // vector loop, elements along it
   const auto width = [](const NestSchedule& stage) {
     return Width(stage.cpu().vector_loop, stage.tiles[stage.cpu().vector_loop].back());
@@ -88,7 +88,7 @@ TEST_CASE("other widths of the register tile are offered beside the default", "[
   const auto pool =
       bound("def f(float(N,C,H,W) I) -> (O) { O(n,c,h,w) max=! I(n,c,2*h+kh,2*w+kw) where kh in 0:2, kw in 0:2 }",
             {{"N", 3}, {"C", 5}, {"H", 13}, {"W", 17}});
-  CHECK(Space(pool, avx512()).default_alternatives().empty());
+  CHECK(Space(pool, avx512(), Dimensions::Apart).default_alternatives().empty());
 }
 
 TEST_CASE("half vectors fill rows that whole ones do not, where they cost half", "[unit]") {
@@ -148,7 +148,8 @@ TEST_CASE("copies whose common runs are short take whole lines of either side", 
   CHECK(tiles_of(8) == std::vector<int64_t>{2, 2, 8});
   CHECK(tiles_of(16)[0] == 1);
   // Where both go on along one loop vectors are along that.
-  const auto stage = chosen(bound("def f(float(A,C) I) -> (O) { O(a,c) = I(a,c) }", {{"A", 144}, {"C", 2}}));
+  const auto program = bound("def f(float(A,C) I) -> (O) { O(a,c) = I(a,c) }", {{"A", 144}, {"C", 2}});
+  const auto stage = Space(program, avx512(), Dimensions::Apart).default_schedule().stages[0].nest();
   CHECK(stage.vector_loop() == 0);
   CHECK(stage.lanes() == 16);
   CHECK(stage.tiles == std::vector<std::vector<int64_t>>{{16}, {2}});

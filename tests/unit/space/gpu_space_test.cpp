@@ -165,14 +165,19 @@ TEST_CASE("a large product's default holds 64 sums a thread or more of what it s
 }
 
 TEST_CASE("what memory bounds has neighbours in neighbouring threads", "[unit]") {
-  const Space space(bound("def f(float(N,M) X) -> (O) { O(n,m) = 2 * X(n,m) }", {{"N", 4096}, {"M", 4096}}),
-                    target("x86-64-linux-cuda-cuda_capability_80"));
+  const Space space(
+      bound("def f(float(N,M) X, float(M) y) -> (O) { O(n,m) = X(n,m) + y(m) }", {{"N", 4096}, {"M", 4096}}),
+      target("x86-64-linux-cuda-cuda_capability_80"));
   const Schedule schedule = space.default_schedule();
   INFO(codegen::to_json(schedule).dump());
   const NestSchedule& stage = main_nest(schedule);
   CHECK(stage.order[1].back() == 1);
   CHECK(codegen::threads_of_loop(stage, 1) * stage.gpu().lanes >= 32);  // a line of memory
   CHECK(stage.packings.empty());
+  const Space collapsed(bound("def f(float(N,M) X) -> (O) { O(n,m) = 2 * X(n,m) }", {{"N", 4096}, {"M", 4096}}),
+                        target("x86-64-linux-cuda-cuda_capability_80"));
+  const Schedule one_loop = collapsed.default_schedule();
+  CHECK(codegen::threads_of_loop(main_nest(one_loop), 0) * main_nest(one_loop).gpu().lanes >= 32);
 }
 
 TEST_CASE("tiny problems share a block", "[unit]") {

@@ -59,10 +59,14 @@ TEST_CASE("threads share a sum whose length has few divisors", "[unit]") {
   REQUIRE(nest.parallel_reduction);
   CHECK(nest.parallel_reduction->pieces == 4);
   // Where another loop has enough it is taken.
-  const auto pair = avx2("def f(float(A,B) X) -> (O) { O() +=! X(a,b) }", {{"A", 2}, {"B", 1000000}});
+  const auto pair =
+      avx2("def f(float(A,B) X, float(B) y) -> (O) { O() +=! X(a,b) * y(b) }", {{"A", 2}, {"B", 1000000}});
   REQUIRE(pair.parallel_reduction);
   CHECK(pair.parallel_reduction->loop == 1);
   CHECK(pair.parallel_reduction->pieces >= 8);
+  const auto whole = avx2("def f(float(A,B) X) -> (O) { O() +=! X(a,b) }", {{"A", 2}, {"B", 1000000}});
+  REQUIRE(whole.parallel_reduction);
+  CHECK(whole.parallel_reduction->pieces >= 8);
 }
 
 TEST_CASE("sums of columns over distant rows are wide", "[unit]") {
@@ -86,7 +90,7 @@ TEST_CASE("rows of results that threads would share by half a line are one threa
 
 TEST_CASE("rows that fill no wide vectors are summed in narrower ones", "[unit]") {
   const auto row = [](int64_t length) {
-    return avx2("def f(float(A,B,C) X) -> (O) { O(a) max=! X(a,b,c) }", {{"A", 8}, {"B", 256}, {"C", length}});
+    return avx2("def f(float(A,B,C) X) -> (O) { O(b) max=! X(a,b,c) }", {{"A", 256}, {"B", 8}, {"C", length}});
   };
   const auto unrolled = [](const codegen::NestSchedule& nest) { return nest.reduction_unroll[1]; };
   CHECK(row(12).cpu().lanes == 4);
