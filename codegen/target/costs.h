@@ -222,6 +222,9 @@ inline constexpr double kSerialMoves = 4e4;
 /// Cycles of an iteration of a parallel loop, below which calling it takes as long: sums of pairs over 6 x 1128 pieces
 /// of 8 floats took 2.8 us on one thread, 13 where each was an iteration (2026-11-27).
 inline constexpr double kLeastPiece = 100;
+/// Cycles of a group of such iterations, called as one: sums of 3584 rows of 363 took 41 us row by row, 29 in groups of
+/// 112, of 29696 rows of 16 14.7 by eights and 12.6 in groups of 512 rows (two Zen 4 cores, 2026-11-28).
+inline constexpr double kCyclesOfGroup = 2000;
 
 /// Results are stored past the caches from so many times the last one on that a call reads and writes: max(a, 0) of
 /// 16, 20, 24, 28 and 64 MiB took 1.19, 1.02, 0.92, 0.82 and 0.67 of the time so, beside a last cache of 32 MiB

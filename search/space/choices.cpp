@@ -77,11 +77,16 @@ std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent) {
     result.push_back(power);
     if (power >= 2 && power / 2 * 3 * inner <= extent) result.push_back(power / 2 * 3);
   }
-  if (extent / inner >= 1) result.push_back(extent / inner);  // the whole loop, or nearly
-  if (result.empty()) result.push_back(1);                    // an empty loop still has its one tile
+  if (extent / inner >= 1) result.push_back(around_all(inner, extent) / inner);
+  if (result.empty()) result.push_back(1);  // an empty loop still has its one tile
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
+}
+
+int64_t around_all(int64_t inner, int64_t extent) {
+  const int64_t tiles = (extent + inner - 1) / inner;
+  return extent % inner == 0 ? extent : tiles == 3 ? inner : (tiles + 1) / 2 * inner;
 }
 
 int64_t largest_divisor_up_to(int64_t number, int64_t limit) {

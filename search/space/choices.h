@@ -20,6 +20,10 @@ std::vector<int64_t> register_tiles(const StageContext& context, const codegen::
 /// How many inner tiles an outer tile may hold: 1, 2, 3, 4, 6, 8, 12, ... up to what fits `extent`.
 std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent);
 
+/// Elements of a tile around tiles of `inner` that has all of a loop, or half of it where `inner` does not divide that
+/// (of three tiles one): a second tile, moved back to the border, would compute nearly all of the first one again.
+int64_t around_all(int64_t inner, int64_t extent);
+
 /// The largest divisor of `number` that is at most `limit`.
 int64_t largest_divisor_up_to(int64_t number, int64_t limit);
 

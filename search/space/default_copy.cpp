@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "codegen/target/costs.h"
+#include "search/space/choices.h"
+#include "search/space/default_parallel.h"
 
 namespace tile_tune::search {
 namespace {
@@ -78,7 +80,10 @@ std::optional<Transposed> transposed_loops(const NestModel& model) {
 
 // As many as suit caches and fit, but for those that a last tile, moved back, computes again.
 int64_t blocks_together(int64_t extent, int64_t rows) {
-  constexpr double kMostAgain = 1.2;  // single blocks took 1.25 times as long at best (costs::kTransposedBlocks)
+  // Single blocks took 1.25 times as long at best (costs::kTransposedBlocks), but what two threads both compute costs
+  // more: 8 x 800 x 80 to 80 x 800 x 8 took 85 us by 48 of the 80, 27 to 35 by 16 (two Zen 4 cores with AVX-512,
+  // 2026-11-28).
+  constexpr double kMostAgain = 1.15;
   int64_t blocks = std::min(costs::kTransposedBlocks, extent / rows);
   while (blocks > 1 && NestModel::repeated(extent, blocks * rows) > kMostAgain * NestModel::repeated(extent, rows))
     --blocks;
@@ -134,6 +139,13 @@ std::optional<NestSchedule> transposing_stage(const NestModel& model) {
   // 2 took 10 us with rows of 30 cut for the threads, 3.3 so (two Zen 4 cores, 2026-11-28).
   for (auto& order : stage.order)
     std::stable_partition(order.begin(), order.end(), [&](int p) { return p == loops.source || neighbours[p] == 1; });
+  // Nor do threads both write what a last tile computes again, where there are neighbours enough to share out: 3669 x
+  // 25 to 25 x 3669 took 30 us with 16 of the 25 a thread, 9.7 so (two Zen 4 cores with AVX-512, 2026-11-28).
+  const int64_t enough = int64_t{kPiecesPerThread} * context.target->threads;
+  if (context.loops.output[loops.source] % stage.tiles[loops.source][0] != 0 &&
+      trip_count(context.loops, stage, loops.source, 0) < enough &&
+      trip_count(context.loops, stage, across, 0) >= enough)
+    std::stable_partition(stage.order[0].begin(), stage.order[0].end(), [&](int p) { return p != loops.source; });
   stage.cpu().parallel = parallel_loops(model, stage);
   return stage;
 }

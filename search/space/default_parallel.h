@@ -30,4 +30,8 @@ std::optional<int> pieces_for_threads(const StageContext& context, int lanes, do
 /// tall matrix), or whose lanes only then read again what a near cache has. The stage must be repaired.
 void run_reduction_in_parallel(const StageContext& context, codegen::NestSchedule& stage);
 
+/// Puts short iterations of a parallel loop into groups, one after the other in each, where calling them would be a
+/// good part of the work. The stage must be repaired, with no other in its loops.
+void group_iterations(const StageContext& context, codegen::NestSchedule& stage);
+
 }  // namespace tile_tune::search

@@ -15,7 +15,7 @@ namespace tile_tune::search {
 
 struct LaneTile {
   RegisterTile tile;      // cost as of register_tiles_by_width()
-  bool is_small = false;  // nothing is copied, and the first cache has all but what passes by
+  bool is_small = false;  // little is copied if anything, and the first cache has all but what passes by
 };
 
 /// The cheapest tile whose vector loop is a reduction loop, along which the operands lie or are to be copied; none

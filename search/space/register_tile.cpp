@@ -113,6 +113,9 @@ struct Candidate {
     bool is_unrolled;  // over all taps
   };
   int64_t held(const std::vector<int64_t>& tile) const;
+  /// Registers of what the next tap of an unrolled window uses again.
+  int64_t kept_for_taps(const std::vector<int64_t>& tile) const;
+  bool spills_between_taps(const std::vector<int64_t>& tile, int64_t accumulators, int64_t vectors) const;
   Step step(const std::vector<int64_t>& tile) const;
   int64_t run_of_results(const std::vector<int64_t>& tile) const;
   double store_cost(const std::vector<int64_t>& tile) const;
@@ -136,6 +139,35 @@ int64_t Candidate::held(const std::vector<int64_t>& tile) const {
     fewest = std::min(fewest, count);
   }
   return fewest;
+}
+
+// Code for the taps one after the other loads each vector once, and keeps it until the last of them.
+int64_t Candidate::kept_for_taps(const std::vector<int64_t>& tile) const {
+  int64_t most = 0;
+  for (const int r : unrolled_windows(context, windows, vector_loop, lanes, tile))
+    for (const Operand& operand : context.loops.operands) {
+      if (!operand.affine || stride(operand, vector_loop) == 0 ||
+          share_of_rows(context, operand, r, vector_loop, tile) >= 1)
+        continue;
+      int64_t count = 1;
+      for (int p = 0; p < context.outputs(); ++p)
+        if (stride(operand, p) != 0) count *= pieces(tile, p);
+      most = std::max(most, count);
+    }
+  return most;
+}
+
+// 3 x 3 x 3 windows of 7 x 16 x 8 x 8 x 128, depthwise, took 310 us with 24 sums beside 24 vectors and 4 weights, which
+// is 1.63 times the registers, 120 with 12 sums; 24 sums beside 24 vectors and one weight, 1.53 times, took 0.77 of the
+// time of 15. Of 16 registers 12 sums beside 12 vectors and 2 weights took 45 us, 8 whose taps share nothing 100 (two
+// Zen 4 cores, 2026-11-28).
+bool Candidate::spills_between_taps(const std::vector<int64_t>& tile, int64_t accumulators, int64_t vectors) const {
+  constexpr int kMany = 32;
+  constexpr double kOverfull = 1.6;
+  const int registers = context.target->vector_registers;
+  return registers >= kMany &&
+         static_cast<double>(parts() * (accumulators + std::max(vectors, held(tile)) + kept_for_taps(tile))) >
+             kOverfull * registers;
 }
 
 // All of the lines but one, which any step takes. 64 x 5 by 12 sums of 1152 terms took 120 us with 8 rows that lie 5
@@ -268,7 +300,9 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
   tile[vector_loop] = vectors * lanes;
   auto consider = [&] {
     const auto [accumulators, latency, time, is_unrolled] = step(tile);
-    if (parts() * (accumulators + std::max(vectors, held(tile))) + 1 > context.target->vector_registers) return;
+    if (parts() * (accumulators + std::max(vectors, held(tile))) + 1 > context.target->vector_registers ||
+        spills_between_taps(tile, accumulators, vectors))
+      return;
     double trips = 1;
     for (int p = 0; p < outputs; ++p) {
       const int64_t tiles = (std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p];
