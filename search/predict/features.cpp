@@ -116,11 +116,11 @@ double stage_points(const codegen::Loops& loops) {
 }  // namespace
 
 Features::Features(ir::Program program, codegen::Target target)
-    : target_(std::move(target)), apart_(form_of(std::move(program))) {
-  if (auto collapsed = ir::collapsed(apart_.program)) collapsed_ = form_of(std::move(*collapsed));
+    : target_(std::move(target)), apart_(make_form(std::move(program))) {
+  if (auto collapsed = ir::collapsed(apart_.program)) collapsed_ = make_form(std::move(*collapsed));
 }
 
-Features::Form Features::form_of(ir::Program program) {
+Features::Form Features::make_form(ir::Program program) {
   Form form{std::move(program), {}};
   for (const auto& statement : form.program.statements)
     form.loops.push_back(codegen::loops_of(form.program, statement));

@@ -36,7 +36,7 @@ class Features {
     ir::Program program;
     std::vector<codegen::Loops> loops;  // by statement
   };
-  static Form form_of(ir::Program program);
+  static Form make_form(ir::Program program);
   const Form& form_of(const codegen::Schedule& schedule) const;
   /// Of statement s and one run of its nest; nothing if it has no nest of its own.
   std::optional<StageFacts> facts(const codegen::Fusion& fusion, const codegen::Schedule& schedule, int s) const;

@@ -52,6 +52,13 @@ struct Candidate {
   int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
   // Rows or vectors of a tile along output loop p.
   int64_t pieces(const std::vector<int64_t>& tile, int p) const { return tile[p] / (p == vector_loop ? lanes : 1); }
+  // What one operand has for a step.
+  int64_t pieces_of(const Operand& operand, const std::vector<int64_t>& tile) const {
+    int64_t count = 1;
+    for (int p = 0; p < context.outputs(); ++p)
+      if (stride(operand, p) != 0) count *= pieces(tile, p);
+    return count;
+  }
   // Vectors of one element each, and of one operand's.
   int64_t parts() const { return is_complex(context.type) ? 2 : 1; }
 
@@ -132,12 +139,7 @@ double elements_of_output(const StageContext& context) {
 // more: 16 x 56 products of 8 by 12 took 21 us, 13 in tiles of 4 x 6; two Zen 4 cores, 2026-11-28.)
 int64_t Candidate::held(const std::vector<int64_t>& tile) const {
   int64_t fewest = std::numeric_limits<int64_t>::max();
-  for (const Operand& operand : context.loops.operands) {
-    int64_t count = 1;
-    for (int p = 0; p < context.outputs(); ++p)
-      if (stride(operand, p) != 0) count *= pieces(tile, p);
-    fewest = std::min(fewest, count);
-  }
+  for (const Operand& operand : context.loops.operands) fewest = std::min(fewest, pieces_of(operand, tile));
   return fewest;
 }
 
@@ -145,15 +147,10 @@ int64_t Candidate::held(const std::vector<int64_t>& tile) const {
 int64_t Candidate::kept_for_taps(const std::vector<int64_t>& tile) const {
   int64_t most = 0;
   for (const int r : unrolled_windows(context, windows, vector_loop, lanes, tile))
-    for (const Operand& operand : context.loops.operands) {
-      if (!operand.affine || stride(operand, vector_loop) == 0 ||
-          share_of_rows(context, operand, r, vector_loop, tile) >= 1)
-        continue;
-      int64_t count = 1;
-      for (int p = 0; p < context.outputs(); ++p)
-        if (stride(operand, p) != 0) count *= pieces(tile, p);
-      most = std::max(most, count);
-    }
+    for (const Operand& operand : context.loops.operands)
+      if (operand.affine && stride(operand, vector_loop) != 0 &&
+          share_of_rows(context, operand, r, vector_loop, tile) < 1)
+        most = std::max(most, pieces_of(operand, tile));
   return most;
 }
 
@@ -217,11 +214,9 @@ Candidate::Step Candidate::step(const std::vector<int64_t>& tile) const {
   for (size_t o = 0; o < context.loops.operands.size(); ++o) {
     const Operand& operand = context.loops.operands[o];
     const bool misses = thrashes(operand, tile);
-    double count = 1;
+    auto count = static_cast<double>(pieces_of(operand, tile));
     if (!misses && operand.affine && stride(operand, vector_loop) != 0)
       for (const int r : unrolled) count *= share_of_rows(context, operand, r, vector_loop, tile);
-    for (int p = 0; p < context.outputs(); ++p)
-      if (stride(operand, p) != 0) count *= static_cast<double>(pieces(tile, p));
     const double least = misses ? costs::kLoadFromSecondCache : 0;
     const double shuffled = is_run(operand, tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
     loads += count * std::max({load_cost[o], shuffled, least});

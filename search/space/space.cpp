@@ -67,14 +67,14 @@ std::vector<codegen::Schedule> transferred(const ir::Program& program, const std
 
 Space::Space(ir::Program program, codegen::Target target, Dimensions dimensions)
     : target_(std::make_shared<const codegen::Target>(std::move(target))),
-      apart_(form_of(std::move(program))),
+      apart_(make_form(std::move(program))),
       dimensions_(dimensions) {
   if (auto collapsed = ir::collapsed(*apart_.program); collapsed && !target_->deterministic)
-    collapsed_ = form_of(std::move(*collapsed));
+    collapsed_ = make_form(std::move(*collapsed));
   is_collapsed_ = collapsed_ && dimensions == Dimensions::Collapsed;
 }
 
-Space::Form Space::form_of(ir::Program program) const {
+Space::Form Space::make_form(ir::Program program) const {
   Form form{std::make_shared<const ir::Program>(std::move(program)), {}};
   for (size_t s = 0; s < form.program->statements.size(); ++s) {
     StageContext context;

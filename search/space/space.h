@@ -64,7 +64,7 @@ class Space {
     std::shared_ptr<const ir::Program> program;  // shared, so that copies of a Space keep what `stages` points to
     std::vector<StageContext> stages;
   };
-  Form form_of(ir::Program program) const;
+  Form make_form(ir::Program program) const;
   const Form& form_of(const codegen::Schedule& schedule) const;
   const Form& own() const { return is_collapsed_ ? *collapsed_ : apart_; }
   /// As a member of the form that is the space's own.

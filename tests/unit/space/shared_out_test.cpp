@@ -1,6 +1,7 @@
 // How defaults cut loops for threads and blocks: groups, columns, rows that tiles do not divide.
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "codegen/schedule/check.h"
 #include "search/space/choices.h"
@@ -22,6 +23,16 @@ codegen::Schedule of_zen4(const std::string& text, const ir::Sizes& sizes) {
 
 codegen::NestSchedule only_nest(const std::string& text, const ir::Sizes& sizes) {
   return of_zen4(text, sizes).stages.at(0).nest();
+}
+
+/// The outermost tiles in which the rows of a matrix are divided by their norms, or its columns by theirs.
+std::vector<int64_t> tiles_of_norms(const std::string& of, int64_t rows, int64_t columns) {
+  const auto nest =
+      of_zen4("def f(float(A,B) X) -> (O) { V(" + of + ") +=! X(a,b) * X(a,b) O(a,b) = X(a,b) * rsqrt(V(" + of + ")) }",
+              {{"A", rows}, {"B", columns}})
+          .stages.at(1)
+          .nest();
+  return {nest.tiles[0].front(), nest.tiles[1].front()};
 }
 
 /// Of the first loop.
@@ -59,38 +70,18 @@ TEST_CASE("a tile around others has all of a loop or half of it", "[unit]") {
   CHECK(around_all(3, 7) == 3);
   CHECK(around_all(3, 5) == 3);
   CHECK(around_all(7, 7) == 7);
-  const auto nest = of_zen4("def f(float(A,B) X) -> (O) { V(a) +=! X(a,b) * X(a,b) O(a,b) = X(a,b) * rsqrt(V(a)) }",
-                            {{"A", 300}, {"B", 337}})
-                        .stages.at(1)
-                        .nest();
-  const int64_t tile = nest.tiles[1].front();
+  const int64_t tile = tiles_of_norms("a", 300, 337)[1];
   CHECK((337 + tile - 1) / tile * tile < 1.3 * 337);
 }
 
 TEST_CASE("rows from memory that tiles do not divide come one by one", "[unit]") {
-  const auto rows_together = [](int64_t rows) {
-    return of_zen4("def f(float(A,B) X) -> (O) { V(a) +=! X(a,b) * X(a,b) O(a,b) = X(a,b) * rsqrt(V(a)) }",
-                   {{"A", rows}, {"B", 581}})
-        .stages.at(1)
-        .nest()
-        .tiles[0]
-        .front();
-  };
-  CHECK(rows_together(7872) == 1);
-  CHECK(rows_together(400) > 1);
+  CHECK(tiles_of_norms("a", 7872, 581)[0] == 1);
+  CHECK(tiles_of_norms("a", 400, 581)[0] > 1);
 }
 
 TEST_CASE("columns that are all there is to share out are cut into whole lines", "[unit]") {
-  const auto columns = [](int64_t count) {
-    return of_zen4("def f(float(A,B) X) -> (O) { V(b) +=! X(a,b) * X(a,b) O(a,b) = X(a,b) * rsqrt(V(b)) }",
-                   {{"A", 1024}, {"B", count}})
-        .stages.at(1)
-        .nest()
-        .tiles[1]
-        .front();
-  };
-  CHECK(columns(144) == 16);
-  CHECK(columns(4096) > 16);
+  CHECK(tiles_of_norms("b", 1024, 144)[1] == 16);
+  CHECK(tiles_of_norms("b", 1024, 4096)[1] > 16);
 }
 
 TEST_CASE("threads do not transpose the same elements", "[unit]") {
