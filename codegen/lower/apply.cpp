@@ -355,7 +355,11 @@ struct Applier : Tiling {
     for (int p = 0; p < outputs(); ++p) in_part[loops.output_index[p]] = iterations[p] < loops.output[p];
     for (size_t r = 0; r < loops.reduction.size(); ++r)
       in_part[loops.reduction_index[r]] = iterations[outputs() + r] < loops.reduction[r];
-    const auto cut = cut_indices(statement, in_part);
+    auto cut = cut_indices(statement, in_part);
+    // And of the last block there may be less.
+    for (size_t r = 0; r < loops.reduction.size(); ++r)
+      if (const int64_t block = iterations[outputs() + r]; block > 0 && stage.reduction_extents[r] % block != 0)
+        cut[loops.reduction_index[r]] = true;
     const auto& subscripts = loops.operands[packed.choice.operand].subscripts;
     for (size_t d = 0; d < subscripts.size(); ++d)
       for (const auto& term : std::get<ir::AffineExpr>(subscripts[d]).terms)

@@ -136,6 +136,18 @@ struct ReductionBuilder {
     return {sums(accumulator, vars, loops), loops.outermost};
   }
 
+  // The last block from `first` on is shorter. Halide, which asks for what a whole one would read, is told as well that
+  // no iteration lies beyond the reduction's end.
+  void end_early(ReductionDomain& loops, int r, const Expr& first) const {
+    const auto at = std::find(schedule.reduction_order.rbegin(), schedule.reduction_order.rend(), r);
+    const auto& loop = loops.loops[static_cast<size_t>(at - schedule.reduction_order.rbegin())];
+    const int unroll = schedule.reduction_unroll[r], last = static_cast<int>(stage.reduction_extents[r]) - unroll;
+    const Expr begin = first + loop * unroll,
+               unrolled = Halide::Internal::substitute(loop.name(), 0, loops.positions[r]);
+    RDom(loop.domain()).where(begin <= last);
+    loops.positions[r] = Halide::min(Halide::likely(begin), last) + Halide::Internal::simplify(unrolled);
+  }
+
   BlockedReduction into_home(Func accumulator) const {
     std::vector<Span> spans;
     Halide::Region blocks;
@@ -143,11 +155,16 @@ struct ReductionBuilder {
     for (int r = 0; r < reductions(); ++r) spans.push_back(span(r, block(r), schedule.reduction_unroll[r]));
     ReductionDomain loops = domain("_r", spans);
     for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
-      const int64_t count = stage.reduction_extents[*r] / schedule.reduction_block[*r];
+      const int64_t extent = stage.reduction_extents[*r], block = schedule.reduction_block[*r];
+      const int64_t count = block_count(one_piece(stage.loops, schedule), schedule, *r);
       if (count <= 1) continue;
       blocks.push_back({0, static_cast<int>(count)});
       block_vars.push_back(Var(fmt::format("{}_b{}", name, *r)));
-      loops.positions[*r] += block_vars.back() * static_cast<int>(schedule.reduction_block[*r]);
+      const Expr first = block_vars.back() * static_cast<int>(block);
+      if (extent % block != 0)
+        end_early(loops, *r, first);
+      else
+        loops.positions[*r] += first;
     }
     partial_vars.insert(partial_vars.end(), block_vars.begin(), block_vars.end());
     const RegisterSums partial = sums(Func(name + "_part"), partial_vars, loops);

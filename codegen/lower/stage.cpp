@@ -24,13 +24,15 @@ struct Written {
 
 // The elements of one stage, from what its iterations combine to; the members are what every step needs.
 struct StageBuilder {
-  const ir::Program& program;
-  const ir::Statement& statement;
+  const KernelContext& kernel;
+  const int number;
   const NestSchedule& schedule;
   const TensorFuncs& tensors;
   const StageLoops& stage;
   const Terms& terms;
-  const std::string name;
+  const ir::Program& program = kernel.program;
+  const ir::Statement& statement = program.statements[number];
+  const std::string name = stage_name(number);
 
   int outputs() const { return stage.outputs(); }
 
@@ -184,6 +186,41 @@ struct StageBuilder {
       position.pop_back();
       result = piece == 0 ? next : combine(reduction_op(statement), result, next);
     }
+    return with_left_over(result);
+  }
+
+  // Of the iterations that no piece has, the i-th, by reduction loop.
+  std::vector<Expr> left_over_position(int64_t i) const {
+    const auto [cut, pieces] = *schedule.parallel_reduction;
+    std::vector<Expr> position(stage.loops.reduction.size());
+    for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
+      const int64_t extent = stage.loops.reduction[*r], first = *r == cut ? extent - extent % pieces : 0;
+      position[*r] = static_cast<int>(first + i % (extent - first));
+      i /= extent - first;
+    }
+    return position;
+  }
+
+  // The iterations that no piece has, one by one.
+  Values with_left_over(Values result) const {
+    const int64_t rest = left_over(stage.loops, schedule);
+    if (rest == 0) return result;
+    NestSchedule whole = schedule;
+    whole.parallel_reduction.reset();
+    // Copies are made in a piece; constants that are packed beforehand are there.
+    std::erase_if(whole.packings, [&](const Packing& packing) {
+      return std::none_of(kernel.forms.begin(), kernel.forms.end(), [&](const PackedForm& form) {
+        return form.statement == number && form.packing.operand == packing.operand;
+      });
+    });
+    const Terms of_all(kernel, number, whole, tensors, stage);
+    for (int64_t i = 0; i < rest; ++i) {
+      const Term term = of_all.of(left_over_position(i));
+      Values both = combine(reduction_op(statement), result, term.value);
+      if (terms.repeats_operand()) both = with_ieee_rules(both, false);
+      for (const auto& condition : term.conditions) both = select(condition, both, result);
+      result = both;
+    }
     return result;
   }
 
@@ -261,8 +298,7 @@ Stage make_stage(const KernelContext& kernel, int number, const NestSchedule& sc
   std::optional<Reduction> reduction;
   if (loops.reductions() > 0) reduction = make_reduction(kernel, number, schedule, loops, terms);
   const std::optional<Shift> shift = make_shift(kernel, number, schedule, loops, terms);
-  const StageBuilder builder{kernel.program,    kernel.program.statements[number], schedule, tensors, loops, terms,
-                             stage_name(number)};
+  const StageBuilder builder{kernel, number, schedule, tensors, loops, terms};
   const Values computed = value_of(reduction, shift, terms);
   const Written written = builder.written();
   const StoredElements stored = builder.store(computed, written);

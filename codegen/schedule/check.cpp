@@ -36,9 +36,12 @@ Result<void> check_reduction(const Loops& loops, int number, const NestSchedule&
     // The last dot product may have fewer iterations (check_dot_product()).
     const bool may_end_early =
         stage.dot_product && block == extent && static_cast<int>(r) == stage.reduction_order.back();
-    if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && block % step != 0 && !may_end_early))
+    const bool fits = most_unrolled(extent, block) % std::max<int64_t>(step, 1) == 0;
+    if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && !fits && !may_end_early))
       return invalid(number,
-                     fmt::format("unrolling reduction loop {} by {} does not fit its block {}", r, step, block));
+                     fmt::format("unrolling reduction loop {} by {} does not fit its blocks {}", r, step,
+                                 extent % block == 0 ? fmt::format("of {}", block)
+                                                     : fmt::format("of {}, the last of {}", block, extent % block)));
     if (lanes_here && block != extent) return invalid(number, "a reduction loop in vector lanes cannot be blocked");
   }
   return {};

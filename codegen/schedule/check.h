@@ -10,6 +10,11 @@ struct Target;
 
 /// Most pieces of a parallel reduction: they are combined in straight-line code.
 constexpr int kMostPieces = 64;
+/// And most iterations that they leave over, whose code stands in that of each element: chosen, so that eight pieces of
+/// any one loop may be.
+constexpr int kMostLeftOver = 16;
+/// A GPU's leave none.
+constexpr int most_left_over(bool is_gpu) { return is_gpu ? 0 : kMostLeftOver; }
 /// Of a GPU, whose multiprocessors (132 of an H100) want a block each and better several.
 constexpr int kMostGpuPieces = 256;
 /// And no more than that what they sum up, all of which lies in one buffer, stays below 2 GiB: Halide takes no larger

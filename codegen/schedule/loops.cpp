@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "frontend/ir/gather.h"
 #include "frontend/ir/storage.h"
@@ -115,6 +116,22 @@ Loops one_piece(Loops loops, const NestSchedule& stage) {
   if (stage.scan) loops.reduction.assign(loops.reduction.size(), 1);
   if (stage.parallel_reduction) loops.reduction[stage.parallel_reduction->loop] /= stage.parallel_reduction->pieces;
   return loops;
+}
+
+int64_t left_over(const Loops& loops, const NestSchedule& stage) {
+  if (!stage.parallel_reduction) return 0;
+  const auto [loop, pieces] = *stage.parallel_reduction;
+  int64_t iterations = loops.reduction[static_cast<size_t>(loop)] % pieces;
+  for (size_t r = 0; r < loops.reduction.size(); ++r)
+    if (static_cast<int>(r) != loop) iterations *= loops.reduction[r];
+  return iterations;
+}
+
+int64_t most_unrolled(int64_t extent, int64_t block) { return std::gcd(block, extent % block); }
+
+int64_t block_count(const Loops& loops, const NestSchedule& stage, int r) {
+  const int64_t block = stage.reduction_block[static_cast<size_t>(r)];
+  return (std::max<int64_t>(loops.reduction[static_cast<size_t>(r)], 1) + block - 1) / block;
 }
 
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p) {

@@ -51,6 +51,16 @@ Loops loops_of(const ir::Program& program, const ir::Statement& statement);
 /// step; those given if the stage has neither.
 Loops one_piece(Loops loops, const NestSchedule& stage);
 
+/// Iterations of an element that no piece of a parallel reduction has: the last ones of its loop, of all other
+/// reduction loops; 0 without pieces.
+int64_t left_over(const Loops& loops, const NestSchedule& stage);
+
+/// What an unrolling of a reduction loop divides: its blocks, also the last one.
+int64_t most_unrolled(int64_t extent, int64_t block);
+
+/// How often a reduction loop, of one piece, comes to where its sums are kept; the last block may be shorter.
+int64_t block_count(const Loops& loops, const NestSchedule& stage, int r);
+
 /// Distance in elements between steps of output loop p where the statement's results are stored.
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);
 

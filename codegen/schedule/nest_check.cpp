@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "codegen/schedule/check.h"
@@ -52,8 +53,13 @@ Result<void> check_blocks(const Loops& loops, int number, const NestSchedule& st
     return invalid(number, "it has another number of reduction loops");
   for (size_t r = 0; r < count; ++r) {
     const int64_t extent = std::max<int64_t>(loops.reduction[r], 1), block = stage.reduction_block[r];
-    if (block < 1 || extent % block != 0)
+    if (block < 1 || block > extent)
+      return invalid(number, fmt::format("block {} is none of reduction loop {} of {}", block, r, extent));
+    if (extent % block != 0 && (stage.is_gpu() || stage.dot_product))
       return invalid(number, fmt::format("block {} does not divide reduction loop {} of {}", block, r, extent));
+    constexpr int64_t kMostIterations = std::numeric_limits<int32_t>::max();  // Halide counts in 32 bits
+    if (block_count(loops, stage, static_cast<int>(r)) * block > kMostIterations)
+      return invalid(number, fmt::format("the last block of reduction loop {} begins too far on", r));
   }
   return {};
 }
@@ -85,7 +91,7 @@ Result<void> check_pieces(const ir::Program& program, const Loops& loops, int nu
   const auto [loop, pieces] = *stage.parallel_reduction;
   if (loop < 0 || loop >= static_cast<int>(loops.reduction.size()) || pieces < 2 ||
       pieces > most_pieces(loops, program.statements[number].accumulator, stage) || loops.reduction[loop] < pieces ||
-      loops.reduction[loop] % pieces != 0)
+      left_over(loops, stage) > most_left_over(stage.is_gpu()))
     return invalid(number, "it cuts a reduction into pieces that do not fit");
   if (!loops.direct || stage.compute_at)
     return invalid(number, "it runs a reduction in parallel where that is impossible");

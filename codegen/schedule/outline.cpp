@@ -96,9 +96,10 @@ class Writer {
   std::vector<std::string> block_loops(const Nest& nest) const {
     std::vector<std::string> result;
     for (const int r : nest.stage.reduction_order) {
-      const int64_t block = nest.stage.reduction_block[r], whole = nest.loops.reduction[r];
-      if (block < whole)
-        result.push_back(fmt::format("{} by {} ({})", reduction_name(nest, r), block, times_text(whole / block)));
+      const int64_t block = nest.stage.reduction_block[r];
+      if (block < nest.loops.reduction[r])
+        result.push_back(fmt::format("{} by {} ({})", reduction_name(nest, r), block,
+                                     times_text(block_count(nest.loops, nest.stage, r))));
     }
     return result;
   }
@@ -138,8 +139,9 @@ class Writer {
     if (stage.scan) line(indent, "running totals, each element added once; then");
     if (stage.parallel_reduction) {
       const auto& [loop, pieces] = *stage.parallel_reduction;
-      line(indent++,
-           fmt::format("parallel for {} pieces of {}, combined at the end", pieces, reduction_name(nest, loop)));
+      const int64_t rest = left_over(loops_of(program_, statement(s)), stage);
+      line(indent++, fmt::format("parallel for {} pieces of {}, combined at the end{}", pieces,
+                                 reduction_name(nest, loop), rest > 0 ? fmt::format(" with {} left over", rest) : ""));
     }
     extras(nest, 0, indent);
     indent = write_tile_loops(nest, indent);

@@ -46,7 +46,7 @@ struct ComputeAt {
 };
 
 /// A reduction loop cut into equal pieces that run in parallel, each into results of its own, which are combined at the
-/// end. The stage's other choices for that loop are those of one piece.
+/// end with the few iterations that no piece has. The stage's other choices for that loop are those of one piece.
 struct ParallelReduction {
   int loop = 0;
   int pieces = 2;
@@ -103,8 +103,9 @@ struct NestSchedule {
   Mapping mapping;
   std::vector<int> reduction_order;      // permutation of 0..R-1, outermost first
   std::vector<int64_t> reduction_block;  // per reduction loop: iterations between two visits of the accumulators'
-                                         // home in cache; the extent means they stay in registers throughout
-  std::vector<int> reduction_unroll;     // per reduction loop, divides its block; of a loop along which threads of a
+                                         // home in cache, at the last one what is left; the extent means they stay in
+                                         // registers throughout
+  std::vector<int> reduction_unroll;     // per reduction loop, divides its blocks; of a loop along which threads of a
                                          // GPU take turns, turns: what is left over is a loop of its own
   int partial_sums = 0;                  // of each element, in registers, if there are several: partial_sums.h
   std::optional<ParallelReduction> parallel_reduction;

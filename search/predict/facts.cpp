@@ -182,8 +182,7 @@ void tiles(const Stage& stage, StageFacts& facts) {
   if (!nest.home) return;
   facts.home_visits = 1;
   for (int r = 0; r < stage.reductions(); ++r)
-    facts.home_visits *= static_cast<double>(stage.extent(stage.outputs() + r)) /
-                         static_cast<double>(stage.schedule.reduction_block[static_cast<size_t>(r)]);
+    facts.home_visits *= static_cast<double>(codegen::block_count(stage.loops, stage.schedule, r));
   facts.home_bytes = facts.tile_output * facts.element_bytes;
   facts.home_l1 = facts.home_bytes / static_cast<double>(stage.target.l1_bytes);
   facts.home_l2 = facts.home_bytes / static_cast<double>(stage.target.l2_bytes);

@@ -74,7 +74,10 @@ Nest nest_of(const Loops& loops, const NestSchedule& stage, bool home) {
     }
     if (level > 0 || !codegen::is_blocked(loops, stage)) continue;
     // Blocks of a reduction run inside the outermost tiles, whose sums stay at home meanwhile.
-    for (const int r : stage.reduction_order) enter(outputs + r, stage.reduction_block[r], false);
+    for (const int r : stage.reduction_order) {
+      const int64_t count = codegen::block_count(loops, stage, r);  // the last is shorter
+      enter(outputs + r, (around(loops.reduction[r]) + count - 1) / count, false);
+    }
     nest.at_depth.back() = static_cast<int>(nest.loops.size());
   }
   for (const int r : stage.reduction_order) {

@@ -14,6 +14,17 @@ namespace tile_tune::search {
 
 namespace costs = codegen::costs;
 
+namespace {
+
+bool can_cut(const StageContext& context, int r, int pieces) {
+  codegen::NestSchedule cut;
+  cut.parallel_reduction = codegen::ParallelReduction{r, pieces};
+  return codegen::left_over(context.loops, cut) <=
+         codegen::most_left_over(context.target->device == codegen::Device::Gpu);
+}
+
+}  // namespace
+
 std::vector<int> lane_choices(const StageContext& context, int64_t extent) {
   const int natural = std::max(context.target->lanes(context.type), 2);
   std::vector<int> result;
@@ -109,6 +120,14 @@ std::vector<int64_t> block_choices(int64_t extent) {
   return result;
 }
 
+std::vector<int64_t> uneven_block_choices(int64_t extent) {
+  std::vector<int64_t> result = block_choices(extent);
+  for (int64_t block = costs::kLeastBlock; block < extent; block *= 2) result.push_back(block);
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
 std::vector<int64_t> unroll_choices(int64_t block) {
   if (block < 1) return {1};
   std::vector<int64_t> result;
@@ -122,6 +141,21 @@ std::vector<int> piece_choices(int64_t extent, int most) {
   for (int pieces = 2; pieces <= std::min<int64_t>(extent, most); ++pieces)
     if (extent % pieces == 0) result.push_back(pieces);
   return result;
+}
+
+std::vector<int> uneven_piece_choices(const StageContext& context, int r) {
+  std::vector<int> result;
+  for (int pieces = 2; pieces <= std::min<int64_t>(context.loops.reduction[r], codegen::kMostPieces); ++pieces)
+    if (context.loops.reduction[r] % pieces == 0 ||
+        (std::has_single_bit(static_cast<unsigned>(pieces)) && can_cut(context, r, pieces)))
+      result.push_back(pieces);
+  return result;
+}
+
+int most_pieces_up_to(const StageContext& context, int r, int most) {
+  int pieces = static_cast<int>(std::min<int64_t>(most, context.loops.reduction[r]));
+  while (pieces > 1 && !can_cut(context, r, pieces)) --pieces;
+  return pieces;
 }
 
 std::vector<int> vector_loops(const StageContext& context) {
@@ -170,9 +204,12 @@ double log_reduction_loops(const StageContext& context) {
   double log_count = 0, pieces = 1;
   for (int r = 0; r < context.reductions(); ++r) {
     const int64_t extent = context.loops.reduction[r];
-    log_count += std::log(r + 1.0) + std::log(static_cast<double>(block_choices(extent).size())) +
+    const bool on_gpu = context.target->device == codegen::Device::Gpu;
+    const auto blocks = on_gpu ? block_choices(extent) : uneven_block_choices(extent);
+    log_count += std::log(r + 1.0) + std::log(static_cast<double>(blocks.size())) +
                  std::log(static_cast<double>(unroll_choices(extent).size()));
-    if (context.loops.direct) pieces += static_cast<double>(piece_choices(extent).size());
+    if (context.loops.direct)
+      pieces += static_cast<double>((on_gpu ? piece_choices(extent) : uneven_piece_choices(context, r)).size());
   }
   return log_count + std::log(pieces);
 }

@@ -29,10 +29,16 @@ int64_t largest_divisor_up_to(int64_t number, int64_t limit);
 
 /// Divisors of a reduction's extent worth blocking or unrolling by.
 std::vector<int64_t> block_choices(int64_t extent);
+/// And powers of two, whose last block is shorter.
+std::vector<int64_t> uneven_block_choices(int64_t extent);
 std::vector<int64_t> unroll_choices(int64_t block);
 
-/// Into how many equal pieces a reduction may be cut to run in parallel, ascending.
+/// Into how many equal pieces that leave nothing over a reduction may be cut to run in parallel, ascending.
 std::vector<int> piece_choices(int64_t extent, int most = codegen::kMostPieces);
+/// The same of reduction loop `r` on a CPU, and powers of two that leave few iterations over.
+std::vector<int> uneven_piece_choices(const StageContext& context, int r);
+/// The most pieces of that loop up to a number of them, on a CPU; 1: it cannot be cut.
+int most_pieces_up_to(const StageContext& context, int r, int most);
 /// Natural logarithm of how many orders, blocks and unrolls the reduction loops have, and ways to cut one into pieces.
 double log_reduction_loops(const StageContext& context);
 

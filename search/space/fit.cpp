@@ -39,7 +39,14 @@ void fit_reduction(const StageContext& context, const codegen::Loops& from, code
     const int64_t extent = std::max<int64_t>(context.loops.reduction[r], 1);
     int64_t& block = stage.reduction_block[r];
     const bool whole = block >= from.reduction[r];
-    block = whole && whole_stays_whole ? extent : nearest_divisor(extent, block);
+    if (whole && whole_stays_whole) {
+      block = extent;
+      continue;
+    }
+    constexpr double kNear = 0.5;  // chosen; beyond it the last block is shorter, where a device has such
+    const int64_t divisor = nearest_divisor(extent, block);
+    const bool divides = stage.is_gpu() || stage.dot_product || distance(divisor, block) <= kNear;
+    block = divides ? divisor : std::min(block, extent);
   }
 }
 

@@ -2,8 +2,7 @@
 //
 // repair() changes as little as a valid schedule needs, which is right for a mutation. A tile of another size, though,
 // may be valid and bad here: the last one is moved back to the border and computes anew what the one before it has (96
-// of 100 elements: twice the work), the blocks left may not share out among the threads, and a block that divided 512
-// divides 509 only where it is 1.
+// of 100 elements: twice the work), and the blocks left may not share out among the threads.
 #pragma once
 
 #include <vector>

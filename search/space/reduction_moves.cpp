@@ -18,6 +18,11 @@ const ir::Statement& statement_of(const StageContext& context) {
   return context.program->statements[context.statement];
 }
 
+int64_t most_unrolled(const StageContext& context, const NestSchedule& stage, int r) {
+  return codegen::most_unrolled(std::max<int64_t>(context.loops.reduction[r], 1),
+                                std::max<int64_t>(stage.reduction_block[r], 1));
+}
+
 bool can_scan(const StageContext& context) {
   return codegen::scan_of(statement_of(context), context.loops).has_value();
 }
@@ -34,7 +39,7 @@ void take_turns(const StageContext& context, NestSchedule& stage, int sums) {
 std::vector<codegen::ParallelReduction> cuts(const StageContext& context, int r) {
   std::vector<codegen::ParallelReduction> result;
   if (!context.loops.direct) return result;
-  for (const int pieces : piece_choices(context.loops.reduction[r])) result.push_back({r, pieces});
+  for (const int pieces : uneven_piece_choices(context, r)) result.push_back({r, pieces});
   return result;
 }
 
@@ -50,10 +55,9 @@ void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) 
   stage.reduction_order = random_order(context.reductions(), rng);
   for (int r = 0; r < context.reductions(); ++r) {
     // Most reductions run through in registers; blocks are the exception that long ones want.
-    const auto blocks = block_choices(context.loops.reduction[r]);
+    const auto blocks = uneven_block_choices(context.loops.reduction[r]);
     stage.reduction_block.push_back(rng.chance(0.7) ? context.loops.reduction[r] : rng.pick(blocks));
-    stage.reduction_unroll.push_back(
-        static_cast<int>(rng.pick(unroll_choices(std::max<int64_t>(stage.reduction_block[r], 1)))));
+    stage.reduction_unroll.push_back(static_cast<int>(rng.pick(unroll_choices(most_unrolled(context, stage, r)))));
   }
   // Few programs have so few outputs that pieces pay.
   if (context.reductions() > 0 && rng.chance(0.15))
@@ -92,7 +96,7 @@ Changed change_pieces(const StageContext& context, NestSchedule stage, int r, Rn
     return stage;
   }
   const auto choices = cuts(context, r);
-  if (choices.empty()) return refused("its reduction has no equal pieces to run in parallel");
+  if (choices.empty()) return refused("its reduction has no pieces to run in parallel");
   stage.parallel_reduction = rng.pick(choices);
   return stage;
 }
@@ -103,11 +107,12 @@ Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& r
   const int r = static_cast<int>(rng.below(context.reductions()));
   switch (rng.below(6)) {
     case 0:
-      stage.reduction_block[r] = step_or_draw(block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
+      stage.reduction_block[r] =
+          step_or_draw(uneven_block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
       return stage;
     case 1:
-      stage.reduction_unroll[r] =
-          static_cast<int>(step_or_draw(unroll_choices(stage.reduction_block[r]), stage.reduction_unroll[r], rng));
+      stage.reduction_unroll[r] = static_cast<int>(
+          step_or_draw(unroll_choices(most_unrolled(context, stage, r)), stage.reduction_unroll[r], rng));
       return stage;
     case 2:
       return change_dot_product(context, std::move(stage), rng);

@@ -72,14 +72,14 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
     block = std::clamp<int64_t>(block, 1, extent);  // what was not cut stays so, whatever its extent has become
     if (stage.cpu().vector_loop >= context.outputs())
       correct(block, extent, "it cut a reduction in vector lanes into blocks", notes);
-    else
+    else if (stage.dot_product)
       correct(block, largest_divisor_up_to(extent, block), "its blocks did not divide the reduction", notes);
     if (dot && !dot->in_lanes && dot->loop == r && block == extent) continue;  // repair_dot_product()
     const int unroll = stage.reduction_unroll[r];
     const bool in_lanes = stage.cpu().vector_loop == context.outputs() + r;
     correct(stage.reduction_unroll[r],
             static_cast<int>(in_lanes ? std::clamp<int64_t>(unroll, 1, extent / stage.cpu().lanes)
-                                      : largest_divisor_up_to(block, unroll)),
+                                      : largest_divisor_up_to(codegen::most_unrolled(extent, block), unroll)),
             "its unrolling did not divide the reduction", notes);
   }
 }
@@ -310,10 +310,9 @@ void repair_pieces(const StageContext& context, NestSchedule& stage, Notes& note
   const bool possible = context.loops.direct && !stage.compute_at && cut->loop >= 0 && cut->loop < context.reductions();
   if (possible)
     correct(cut->pieces,
-            static_cast<int>(
-                largest_divisor_up_to(context.loops.reduction[cut->loop],
-                                      std::min(cut->pieces, codegen::most_pieces(context.loops, context.type, stage)))),
-            "its parallel pieces did not divide the reduction", notes);
+            most_pieces_up_to(context, cut->loop,
+                              std::min(cut->pieces, codegen::most_pieces(context.loops, context.type, stage))),
+            "its parallel pieces left too much of the reduction over", notes);
   else
     notes.push_back("it ran a reduction in parallel where that is impossible");
   if (!possible || cut->pieces < 2) cut.reset();

@@ -58,13 +58,14 @@ void repair_order(const StageContext& context, codegen::NestSchedule& stage, Not
 /// `context` has the loops of the whole stage.
 void repair_scan(const StageContext& context, codegen::NestSchedule& stage, Notes& notes);
 
-/// Takes out a parallel reduction that is impossible, or cuts it into as many pieces as divide its loop.
+/// Takes out a parallel reduction that is impossible, or cuts it into as many pieces as leave little of its loop over.
 void repair_pieces(const StageContext& context, codegen::NestSchedule& stage, Notes& notes);
 
 /// A stage with a nest of its own, which runs over context.loops (one piece of a parallel reduction). Tiles nest and
-/// fit, vector lanes divide their tile, blocks and unrolls divide, packings stand at loops that are there, the unrolled
-/// body stays small, other decisions are as their rules (decisions.h) have them. Loops that run once are put in one
-/// fixed place, so that schedules that differ only there are equal. `notes` gets what was asked for and taken back.
+/// fit, vector lanes divide their tile, unrolls divide their blocks, packings stand at loops that are there, the
+/// unrolled body stays small, other decisions are as their rules (decisions.h) have them. Loops that run once are put
+/// in one fixed place, so that schedules that differ only there are equal. `notes` gets what was asked for and taken
+/// back.
 codegen::NestSchedule repair(const StageContext& context, codegen::NestSchedule stage, Notes& notes);
 codegen::NestSchedule repair(const StageContext& context, codegen::NestSchedule stage);
 

@@ -144,9 +144,9 @@ TEST_CASE("impossible places are refused") {
   CHECK(refused([](auto& stages) { stages[3].nest().packings = {{0, 0, {0, 1}}}; }));
 }
 
-TEST_CASE("a reduction is cut into equal pieces only") {
-  const auto program = bound("def f(float(N) A) -> (o) { o +=! A(i) }", {{"N", 24}});
-  const auto accepted = [&](ParallelReduction cut, int64_t block) {
+TEST_CASE("pieces of a reduction leave little over") {
+  const auto accepted = [](ParallelReduction cut, int64_t block, int64_t extent = 24) {
+    const auto program = bound("def f(float(N) A) -> (o) { o +=! A(i) }", {{"N", extent}});
     Schedule schedule;
     schedule.stages = {tiled({}, {{}}, {block})};
     schedule.stages[0].nest().parallel_reduction = cut;
@@ -155,7 +155,9 @@ TEST_CASE("a reduction is cut into equal pieces only") {
   CHECK(accepted({0, 4}, 6));
   CHECK(accepted({0, 4}, 3));
   CHECK_FALSE(accepted({0, 4}, 24));
-  CHECK_FALSE(accepted({0, 5}, 24));
+  CHECK(accepted({0, 5}, 4));
+  CHECK(accepted({0, 17}, 2, 50));
+  CHECK_FALSE(accepted({0, 18}, 1, 35));
   CHECK_FALSE(accepted({0, 1}, 24));
   CHECK_FALSE(accepted({1, 2}, 12));
   CHECK_FALSE(accepted({-1, 2}, 12));

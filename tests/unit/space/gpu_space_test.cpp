@@ -263,6 +263,16 @@ TEST_CASE("pieces of a reduction leave less than 2 GiB of sums", "[unit]") {
   CHECK(cut->pieces == 4);
 }
 
+TEST_CASE("pieces of a reduction leave nothing over on a GPU", "[unit]") {
+  const auto program = matmul(64, 64, 67);
+  const Space space(program, target("x86-64-linux-opencl"));
+  Schedule schedule = space.default_schedule();
+  schedule.stages[0].nest().parallel_reduction = codegen::ParallelReduction{0, 8};
+  const auto adapted = space.adapt(schedule).schedule;
+  CHECK(codegen::check(program, adapted));
+  CHECK_FALSE(adapted.stages[0].nest().parallel_reduction);
+}
+
 TEST_CASE("a block of the reduction is loaded ahead where there is a next one and registers to hold it", "[unit]") {
   const Space space(matmul(130, 96, 64), target("x86-64-linux-cuda-cuda_capability_80"));
   Schedule schedule = space.default_schedule();
