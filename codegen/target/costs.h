@@ -55,6 +55,8 @@ inline constexpr double kBroadcastOfRun = 3;
 /// 4, 2026-11-27): five taps, too, lie a page apart.
 inline constexpr int64_t kWayBytes = 4096;
 inline constexpr double kLoadFromSecondCache = 2;
+/// Pages that the first TLB knows: 64 to 96 of x86's since 2013.
+inline constexpr int64_t kPagesAtOnce = 64;
 /// A contiguous vector loaded and stored.
 inline constexpr double kVectorMove = 2;
 /// Steps in memory up to which lanes are whole vectors that are shuffled; others are loaded one by one. Maxima over 27
@@ -66,6 +68,10 @@ inline constexpr double kScalarMove = 2;
 /// An element copied into another order through blocks that are transposed in registers (codegen/lower/transposes.h):
 /// 0.06 ns within the first caches, 0.2 where an operand is read for the first time, as those that are copied are.
 inline constexpr double kTransposedMove = 0.75;
+/// The same of a complex number, whose parts go one by one: 12 x 569 of them took 5 us of 12 to be copied for vectors
+/// along the 12, beside (569 x 7)^T, in vectors along the 7 the product took 4.7 (AVX2 on two Zen 4 cores, 2026-11-29).
+inline constexpr double kComplexMove = 4 * kTransposedMove;  // chosen, of the 5 to 10 that this makes
+inline double copy_of_element(DType type) { return is_complex(type) ? kComplexMove : kTransposedMove; }
 /// The same of results, which wait at home for their neighbours before. With up to 0.62 products of 65 x (145 x 16) by
 /// (16 x 128), transposed, take 266 us, with 0.75 and more, in vectors along the batch, 790; with 0.5 some with sums of
 /// 18 terms take 1.4 times as long (two Zen 4 cores, 2026-11-27). With AVX2 it has no part: of 13 kernels that it

@@ -18,6 +18,7 @@
 #include "search/space/nest_model.h"
 #include "search/space/streamed_sums.h"
 #include "search/space/tile_layout.h"
+#include "search/space/window_taps.h"
 
 namespace tile_tune::search {
 namespace {
@@ -205,8 +206,9 @@ bool shares_panels(const TileLayout& layout) {
       layout.repeats_in_panels())
     return false;
   const auto threads = static_cast<double>(context.target->threads);
-  const double panels_copied = copied_elements(layout, true) * costs::kTransposedMove,
-               rows_copied = copied_elements(layout, false) * costs::kTransposedMove;
+  const double of_element = costs::copy_of_element(context.type);
+  const double panels_copied = copied_elements(layout, true) * of_element,
+               rows_copied = copied_elements(layout, false) * of_element;
   const double work = (layout.tile.cost - layout.tile.moves) / iterations_in_lane(context);
   const double rounds = std::ceil(static_cast<double>(panels) / threads) / static_cast<double>(panels);
   // What is not counted: all rows come to every thread, from beyond the second cache where they are many, and results
@@ -239,7 +241,6 @@ bool runs_rows_outside(const TileLayout& layout) {
 // lie between the terms, took 750 us in tiles of 2 x 32 with AVX2, 415 with panels packed, but 308 and 354 in tiles of
 // 5 x 64 (two Zen 4 cores, 2026-11-28).
 bool turns_pages(const TileLayout& layout) {
-  constexpr int64_t kPages = 64;      // of x86's since 2013, 64 to 96
   constexpr double kHidingStep = 20;  // vector operations, two a cycle; chosen between the 8 and the 40 of these tiles
   const auto& context = layout.context;
   const codegen::Target& target = *context.target;
@@ -261,7 +262,7 @@ bool turns_pages(const TileLayout& layout) {
       const bool is_on_another = context.bytes_apart(operand, context.outputs() + r) >= costs::kWayBytes;
       if (is_on_another) pages *= std::max<int64_t>(context.loops.reduction[r], 1);
     }
-    return pages > kPages;
+    return pages > costs::kPagesAtOnce;
   });
 }
 
@@ -281,6 +282,7 @@ int loop_to_store_for(const TileLayout& layout, const Operand& operand) {
 NestSchedule contraction_stage(const StageContext& context, const RegisterTile& tile) {
   const TileLayout layout{context, tile};
   if (const auto sums = sums_in_first_cache(layout)) return *sums;
+  if (const auto sums = sums_by_blocks(layout)) return *sums;
   NestSchedule stage;
   stage.cpu().vector_loop = tile.vector_loop;
   stage.cpu().lanes = tile.lanes;

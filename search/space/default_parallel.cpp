@@ -75,15 +75,15 @@ double cycles_of_memory(const StageContext& context) {
   return bytes / costs::bytes_a_cycle(*context.target, bytes);
 }
 
-// Where no loop has divisors for as many pieces as are usual, each thread has fewer. (1 x 6652 by 6652 x 320 took 104
-// us on one thread and 53 on two; 6652 is 4 times a prime. AVX2 on two Zen 4 cores, 2026-11-28.)
-std::optional<codegen::ParallelReduction> cut_for_threads(const StageContext& context, int lanes, double tiles) {
-  for (int each = kPiecesPerThread; each >= 1; each /= 2) {
-    if (each < kPiecesPerThread && tiles >= context.target->threads) break;
-    for (const int r : outermost_first(context))
-      if (const auto pieces = pieces_for_threads(context, lanes, tiles, r, each); pieces && *pieces > 1)
-        return codegen::ParallelReduction{r, *pieces};
-  }
+// Into how many pieces reduction loop r is cut, so that each thread takes turns with so many, and they leave nothing
+// over if `evenly`.
+std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r, int each,
+                                      bool evenly) {
+  const int threads = context.target->threads, fewest_tiles = kPiecesPerThread * threads / 2;
+  if (!is_worth_threads(context, lanes) || tiles >= fewest_tiles) return std::nullopt;
+  const double most = most_pieces_by_work(context);
+  for (const int pieces : evenly ? piece_choices(context.loops.reduction[r]) : uneven_piece_choices(context, r))
+    if (pieces * tiles >= each * threads && pieces <= most) return pieces;
   return std::nullopt;
 }
 
@@ -103,6 +103,22 @@ std::optional<codegen::ParallelReduction> cut_for_caches(const StageContext& con
   return std::nullopt;
 }
 
+// Pages that an iteration of the first `count` loops of an order reads of an operand.
+int64_t pages_of_copy(const StageContext& context, const codegen::Operand& operand, const std::vector<int>& order,
+                      int count) {
+  std::vector<int> loops(order.begin() + count, order.end());
+  for (int r = 0; r < context.reductions(); ++r) loops.push_back(context.outputs() + r);
+  int64_t pages = 1;
+  for (const int loop : loops) {
+    const int64_t apart = context.bytes_apart(operand, loop);
+    const int64_t extent =
+        loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()];
+    if (apart >= codegen::kLineBytes)
+      pages *= (extent * std::min(apart, costs::kWayBytes) + costs::kWayBytes - 1) / costs::kWayBytes;
+  }
+  return pages;
+}
+
 }  // namespace
 
 double least_cycles(const StageContext& context, int lanes) {
@@ -119,13 +135,17 @@ int64_t pieces_wanted(const StageContext& context, int lanes) {
   return is_worth_threads(context, lanes) ? kPiecesPerThread * context.target->threads : 1;
 }
 
-std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r, int each) {
-  const int threads = context.target->threads, fewest_tiles = kPiecesPerThread * threads / 2;
-  if (!is_worth_threads(context, lanes)) return 1;
-  if (tiles >= fewest_tiles) return std::nullopt;
-  const double most = most_pieces_by_work(context);
-  for (const int pieces : piece_choices(context.loops.reduction[r]))
-    if (pieces * tiles >= each * threads && pieces <= most) return pieces;
+// Where no loop can be cut into as many pieces as are usual, each thread has fewer. (1 x 6652 by 6652 x 320 took 104
+// us on one thread and 53 on two; 6652 is 4 times a prime. AVX2 on two Zen 4 cores, 2026-11-28.)
+// Sums of 74 rows of 1024 took 2.3 us as halves, 3.1 in eight pieces that leave two rows over (2026-11-29).
+std::optional<codegen::ParallelReduction> cut_for_threads(const StageContext& context, int lanes, double tiles) {
+  for (const bool evenly : {true, false})
+    for (int each = kPiecesPerThread; each >= 1; each /= 2) {
+      if (tiles >= context.target->threads && !(evenly && each == kPiecesPerThread)) return std::nullopt;
+      for (const int r : outermost_first(context))
+        if (const auto pieces = pieces_for_threads(context, lanes, tiles, r, each, evenly))
+          return codegen::ParallelReduction{r, *pieces};
+    }
   return std::nullopt;
 }
 
@@ -144,12 +164,13 @@ void run_reduction_in_parallel(const StageContext& context, NestSchedule& stage)
   of_piece.loops.reduction[r] /= pieces;
   // What walks rows in blocks does so in pieces as well: together these are as far away as the whole.
   const bool walks = stage.reduction_block[r] < context.loops.reduction[r];
-  NestSchedule own = repair(of_piece, walks ? stage : default_stage(of_piece));
-  // Rows a few at a time are worth more than pieces, where columns do for the threads. (Of a vector by 11992 x 2636,
-  // whose rows are 8 times a prime, 5.9 ms in four pieces by two rows, 3.8 as halves of the columns by eight; two Zen 4
-  // cores with AVX-512, 2026-11-28.)
-  if (walks && 2 * own.reduction_block[r] < stage.reduction_block[r] && tiles >= context.target->threads) return;
-  stage = std::move(own);
+  const int64_t divisor = largest_divisor_up_to(of_piece.loops.reduction[r], stage.reduction_block[r]);
+  // Where columns do for the threads they are worth more than pieces that blocks of rows do not divide. (Of a vector by
+  // 11992 x 2636, whose rows are 8 times a prime, 5.9 ms in four pieces by two rows, 3.8 as halves of the columns by
+  // eight; two Zen 4 cores with AVX-512, 2026-11-28. In pieces whose last blocks are shorter three products took 1.04
+  // to 1.16 times as long as in halves; AVX2, 2026-11-29.)
+  if (walks && 2 * divisor < stage.reduction_block[r] && tiles >= context.target->threads) return;
+  stage = repair(of_piece, walks ? stage : default_stage(of_piece));
   stage.parallel_reduction = codegen::ParallelReduction{r, pieces};
   // Pieces enough are shared out alone: parallel loops inside each other cost their start again and again.
   if (pieces >= kPiecesPerThread * context.target->threads / 2) stage.cpu().parallel = 0;
@@ -157,18 +178,23 @@ void run_reduction_in_parallel(const StageContext& context, NestSchedule& stage)
 
 void group_iterations(const StageContext& context, NestSchedule& stage) {
   const int count = stage.cpu().parallel;
-  if (count < 1 || stage.parallel_reduction || stage.order.size() != 1 || !stage.packings.empty() ||
+  const bool copies_otherwise = std::any_of(stage.packings.begin(), stage.packings.end(),
+                                            [&](const codegen::Packing& copy) { return copy.depth != count; });
+  if (count < 1 || stage.parallel_reduction || stage.order.size() != 1 || copies_otherwise ||
       !stage.prefetches.empty() || codegen::has_masked_vector(context.loops, stage))
     return;
   const std::vector<int> order = stage.order[0];
   const auto trips = [&](int p) { return trip_count(context.loops, stage, p, 0); };
-  // The other loops go inside that of a group, whole.
+  // The other loops go inside that of a group, whole; those that tiles do not divide stay around it, which is worth it
+  // where calling an iteration takes as long as itself: 128 rows of 1008 by 3 taps in pairs took 7.9 us, 6.7 one by one
+  // (AVX2 on two Zen 4 cores, 2026-11-29).
   const auto is_whole = [&](int p) { return trips(p) == 1 || context.loops.output[p] % stage.tiles[p][0] == 0; };
-  if (!std::all_of(order.begin() + count, order.end(), is_whole)) return;
   const int last = order[count - 1];
   int64_t iterations = 1;
   for (int i = 0; i < count; ++i) iterations *= trips(order[i]);
   const double cycles = least_cycles(context, stage.cpu().lanes);
+  const bool all_whole = std::all_of(order.begin() + count, order.end(), is_whole);
+  if (!all_whole && cycles / static_cast<double>(iterations) >= costs::kLeastPiece) return;
   const auto groups = std::max(cycles / costs::kCyclesOfGroup, 2.0 * kPiecesPerThread * context.target->threads);
   const auto most = static_cast<int64_t>(static_cast<double>(iterations) / groups);
   // The last group is moved back, and computes some again: of sizes that repeat least, the largest.
@@ -181,7 +207,14 @@ void group_iterations(const StageContext& context, NestSchedule& stage) {
   if (size == 1 || static_cast<double>(computed(size)) > kMostAgain * static_cast<double>(trips(last))) return;
   stage.order.push_back(order);
   for (auto& tiles : stage.tiles) tiles.push_back(tiles.front());
-  for (auto p = order.begin() + count; p != order.end(); ++p) stage.tiles[*p][0] = context.loops.output[*p];
+  for (auto p = order.begin() + count; p != order.end(); ++p)
+    if (is_whole(*p)) stage.tiles[*p][0] = context.loops.output[*p];
+  // An iteration's copies stay its own, but where loops stay around it or where they come from more pages than the
+  // first TLB has: of 464 batches of 3 x 16 by (32 x 3)^T, groups of 58 took 11.7 us so, 18 with a copy for all of a
+  // group, 13 without groups; of 292 of 4 x 2 by (176 x 2)^T 23, 9.1 and 22 (AVX2 on two Zen 4 cores, 2026-11-29).
+  for (auto& copy : stage.packings)
+    if (all_whole && pages_of_copy(context, context.loops.operands[copy.operand], order, count) <= costs::kPagesAtOnce)
+      copy.depth += context.outputs();
   stage.tiles[last][0] *= size;
 }
 

@@ -20,11 +20,9 @@ bool is_worth_threads(const StageContext& context, int lanes);
 /// Pieces of a stage for the threads to share out: 1 where one has it all.
 int64_t pieces_wanted(const StageContext& context, int lanes);
 
-/// Into how many pieces reduction loop r is cut for the threads, of a stage whose outputs are so many tiles; 1: one
-/// thread has it all. nullopt: it has too few divisors, or its outputs are tiles enough, or too many to be combined.
-/// `each`: the pieces that a thread takes turns with, at least.
-std::optional<int> pieces_for_threads(const StageContext& context, int lanes, double tiles, int r,
-                                      int each = kPiecesPerThread);
+/// How the reduction is cut for the threads, of a stage whose outputs are so many tiles; none where one thread has it
+/// all, it cannot be cut so, or its outputs are tiles enough, or too many to be combined.
+std::optional<codegen::ParallelReduction> cut_for_threads(const StageContext& context, int lanes, double tiles);
 
 /// Cuts a reduction of a stage whose outputs give the threads too few tiles (sums of everything, or over the rows of a
 /// tall matrix), or whose lanes only then read again what a near cache has. The stage must be repaired.

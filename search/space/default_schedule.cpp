@@ -23,6 +23,7 @@
 #include "search/space/lane_tile.h"
 #include "search/space/moves.h"
 #include "search/space/nest_model.h"
+#include "search/space/window_taps.h"
 
 namespace tile_tune::search {
 namespace {
@@ -110,14 +111,14 @@ NestSchedule suited_to_types(const NestModel& model, NestSchedule stage) {
   return stage;
 }
 
-// About as many rows as suit sums at home, none left over. (1118 x 12019 by a vector, over its rows: 2.0 ms with two at
-// a time, 1.2 with thirteen; two Zen 4 cores, 2026-11-28.)
+// About as many rows as suit sums at home, none left over if that may be. (1118 x 12019 by a vector, over its rows: 2.0
+// ms with two at a time, 1.2 with thirteen; two Zen 4 cores, 2026-11-28.)
 int64_t rows_at_once(int64_t extent) {
   if (extent < costs::kManyRows) return 1;
   const int64_t fewer = largest_divisor_up_to(extent, costs::kRowsAtOnce);
   for (int64_t more = costs::kRowsAtOnce; 2 * fewer < costs::kRowsAtOnce && more <= 2 * costs::kRowsAtOnce; ++more)
     if (extent % more == 0) return more;
-  return fewer;
+  return 2 * fewer < costs::kRowsAtOnce ? costs::kRowsAtOnce : fewer;
 }
 
 void choose_reduction(const NestModel& model, NestSchedule& stage) {

@@ -50,7 +50,7 @@ struct Lanes {
 
   double copy_cost(const Operand& operand) const {
     const bool is_free = codegen::is_packed_beforehand(*context.program, operand);
-    return is_free ? 0 : whole_footprint(context, operand) * costs::kTransposedMove;
+    return is_free ? 0 : whole_footprint(context, operand) * costs::copy_of_element(context.type);
   }
 
   // Of copies.

@@ -11,23 +11,13 @@
 #include "frontend/ir/path_condition.h"
 #include "search/space/choices.h"
 #include "search/space/nest_model.h"
+#include "search/space/window_taps.h"
 
 namespace tile_tune::search {
 namespace {
 
 using codegen::Operand;
 namespace costs = codegen::costs;
-
-// A window's tap: the reduction loop and an output loop move along one dimension of the operand.
-bool slides(const StageContext& context, const Operand& operand, int r) {
-  const auto& loops = context.loops;
-  return std::any_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {
-    const auto* affine = std::get_if<ir::AffineExpr>(&subscript);
-    return affine && affine->coefficient(loops.reduction_index[r]) != 0 &&
-           std::any_of(loops.output_index.begin(), loops.output_index.end(),
-                       [&](int index) { return affine->coefficient(index) != 0; });
-  });
-}
 
 double iterations_of_reduction(const StageContext& context) {
   double count = 1;
@@ -356,7 +346,7 @@ Access access_along(const StageContext& context, const Operand& operand, int loo
   const Access direct{distance < lanes ? 2.0 * static_cast<double>(distance) : costs::kScalarMove * lanes, 0};
   if (packing_dimension(context, operand, loop) < 0) return direct;
   const bool free = codegen::is_packed_beforehand(*context.program, operand);
-  return {costs::kVectorLoad, free ? 0 : whole_footprint(context, operand) * costs::kTransposedMove};
+  return {costs::kVectorLoad, free ? 0 : whole_footprint(context, operand) * costs::copy_of_element(context.type)};
 }
 
 // Loads of what hangs over a border are masked (codegen/lower/border_loads.h).
@@ -487,31 +477,6 @@ double step_time(double accumulators, double loads, double share, double latency
   return std::max({accumulators * share, loads * share, latency}) + costs::kLoadShare * loads * share;
 }
 
-double share_of_overlap(const StageContext& context, const Operand& operand, int r, int p, int64_t rows) {
-  const int64_t taps = std::max<int64_t>(context.loops.reduction[r], 1);
-  std::optional<int64_t> apart;  // rows, in taps
-  for (const ir::Subscript& subscript : operand.subscripts) {
-    const auto* affine = std::get_if<ir::AffineExpr>(&subscript);
-    if (!affine) return 1;
-    const int64_t step = affine->coefficient(context.loops.output_index[p]),
-                  tap = affine->coefficient(context.loops.reduction_index[r]);
-    if (step == 0 && tap == 0) continue;
-    if (step == 0 || tap == 0 || step % tap != 0 || (apart && apart != step / tap)) return 1;
-    apart = step / tap;
-  }
-  if (!apart) return 1;
-  const int64_t new_taps = std::min(std::abs(*apart), taps);
-  return static_cast<double>((rows - 1) * new_taps + taps) / static_cast<double>(rows * taps);
-}
-
-double share_of_rows(const StageContext& context, const Operand& operand, int r, int vector_loop,
-                     const std::vector<int64_t>& tile) {
-  double share = 1;
-  for (int p = 0; p < context.outputs(); ++p)
-    if (p != vector_loop) share *= share_of_overlap(context, operand, r, p, tile[p]);
-  return share;
-}
-
 double whole_footprint(const StageContext& context, const Operand& operand) {
   std::vector<int64_t> all = context.loops.output;
   all.insert(all.end(), context.loops.reduction.begin(), context.loops.reduction.end());
@@ -531,46 +496,6 @@ int packing_dimension(const StageContext& context, const Operand& operand, int l
     found = static_cast<int>(d);
   }
   return found;
-}
-
-std::vector<int> window_loops(const StageContext& context, int vector_loop) {
-  const auto& operands = context.loops.operands;
-  std::vector<int> result;
-  for (int r = 0; r < context.reductions(); ++r)
-    if (std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-          return operand.affine && context.distance(operand, vector_loop) != 0 && slides(context, operand, r);
-        }))
-      result.push_back(r);
-  return result;
-}
-
-std::vector<int> unrolled_windows(const StageContext& context, const std::vector<int>& windows, int vector_loop,
-                                  int lanes, const std::vector<int64_t>& tile) {
-  const auto extent = [&](int r) { return std::max<int64_t>(context.loops.reduction[r], 1); };
-  const auto pieces = [&](int p) { return tile[p] / (p == vector_loop ? lanes : 1); };
-  int64_t body = 1, taps = 1, loads = 0;
-  for (int p = 0; p < context.outputs(); ++p) body *= pieces(p);
-  for (const int r : windows) taps *= extent(r);
-  if (body * taps <= costs::kMostUnrolledTaps) return windows;
-  for (const Operand& operand : context.loops.operands) {
-    int64_t count = 1;
-    for (int p = 0; p < context.outputs(); ++p) count *= context.distance(operand, p) != 0 ? pieces(p) : 1;
-    loads += count;
-  }
-  if (loads < body) return {};  // which arithmetic hides
-  std::vector<int> best;
-  double least = 1;
-  for (const int r : windows) {
-    if (body * extent(r) > costs::kMostUnrolledTaps) continue;
-    for (const Operand& operand : context.loops.operands) {
-      if (!operand.affine || context.distance(operand, vector_loop) == 0) continue;
-      const double share = share_of_rows(context, operand, r, vector_loop, tile);
-      if (share >= least) continue;
-      least = share;
-      best = {r};
-    }
-  }
-  return best;
 }
 
 std::vector<RegisterTile> register_tiles_by_width(const StageContext& context) {

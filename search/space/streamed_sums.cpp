@@ -1,6 +1,7 @@
 #include "search/space/streamed_sums.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "codegen/schedule/packed_form.h"
@@ -51,17 +52,88 @@ SumsTile sums_tile(const TileLayout& layout, int row_loop, int64_t steps) {
   for (int64_t r = 1; r <= std::min(rows, registers); ++r)
     for (int64_t v = 1; v <= std::min(costs::kMostVectors, vectors); ++v) {
       const bool fits = r * v + std::min(r, v) * steps + broadcasts <= registers;  // with what is held of an operand
-      if (const SumsTile tile{r, v}; fits && rows % r == 0 && tile.loads() < best.loads()) best = tile;
+      if (const SumsTile tile{r, v}; fits && rows % r == 0 && tile.loads() <= best.loads()) best = tile;
     }
   return best;
 }
 
-// The divisor of a sum nearest to what is wanted; 0: none is near.
+// Register tiles of a part of the outputs that is computed at a time.
+struct HomeTile {
+  int64_t rows = 0, width = 0;
+  SumsTile tile;
+};
+
+// The stage of tiles in homes, to which so many steps of the sum come at a time. `row_loop`: -1 where there is none.
+NestSchedule sums_at_home(const TileLayout& layout, int row_loop, const HomeTile& home, int64_t steps) {
+  const int v = layout.tile.vector_loop;
+  NestSchedule stage;
+  stage.cpu().vector_loop = v;
+  stage.cpu().lanes = layout.tile.lanes;
+  stage.tiles.assign(layout.outputs(), {1, 1});
+  stage.tiles[v] = {home.width, home.tile.vectors * layout.tile.lanes};
+  if (row_loop >= 0) stage.tiles[row_loop] = {home.rows, home.tile.rows};
+  std::vector<int> order(layout.outputs());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_partition(order.begin(), order.end(), [&](int p) { return p != v; });
+  stage.order = {order, order};
+  stage.reduction_order = {0};
+  stage.reduction_block = {steps};
+  stage.reduction_unroll = {1};
+  return stage;
+}
+
+// Of homes of up to `most` elements, `fewest` or more of them, that with which all outputs take the fewest operations,
+// those that last tiles compute again included.
+HomeTile best_home(const TileLayout& layout, int64_t rows, int64_t extent, int64_t most, int64_t fewest) {
+  const int64_t registers = layout.context.target->vector_registers, lanes = layout.tile.lanes;
+  const auto computed = [](int64_t count, int64_t tile) { return (count + tile - 1) / tile * tile; };
+  HomeTile best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t r = 1; r <= std::min(rows, registers); ++r)
+    for (int64_t v = 1; v <= std::min(costs::kMostVectors, extent / lanes); ++v) {
+      if (r * v + std::min(r, v) + 1 > registers) break;
+      // Of vectors that begin anywhere half are on two lines where two fill one, all where one does.
+      const double lines = 1 + static_cast<double>(layout.context.target->vector_bytes) / codegen::kLineBytes;
+      const auto loads = static_cast<double>(r) * costs::kBroadcast + lines * static_cast<double>(v);
+      const double step = step_time(static_cast<double>(r * v), loads, 1, costs::kInFlight);
+      for (int64_t home_rows = r; home_rows <= rows; home_rows += r)
+        for (int64_t width = v * lanes; width <= extent && home_rows * width <= most; width += v * lanes) {
+          const int64_t all = computed(rows, home_rows) * computed(extent, width);
+          if (all / (home_rows * width) < fewest) break;
+          const auto elements = static_cast<double>(all);
+          const double operations = elements / static_cast<double>(r * v * lanes) * step;
+          // Of equal ones the largest, that read least again.
+          const bool is_better =
+              operations < least || (operations == least && home_rows * width > best.rows * best.width);
+          if (!is_better) continue;
+          least = operations;
+          best = {home_rows, width, {r, v}};
+        }
+    }
+  return best;
+}
+
+// The divisor of a sum nearest to what is wanted, or that, whose last block is shorter, where none is near.
 int64_t block_near(int64_t wanted, int64_t sum) {
   for (int64_t apart = 0; apart <= wanted / 4; ++apart)
     for (const int64_t block : {wanted - apart, wanted + apart})
       if (sum % block == 0) return block;
-  return 0;
+  return wanted;
+}
+
+// Of up to `most` elements, in tiles, that which threads are done with first, of equals the largest: the last one is
+// moved back and computes some again. 0: there are too few. (4177 x 1332)^T by 4177 x 16 took 1.19 times as long in
+// nine of 160 rows as in six of 224 (AVX2 on two Zen 4 cores, 2026-11-29).
+int64_t home_shared_out(int64_t extent, int64_t tile, int64_t most, int threads) {
+  int64_t best = 0, least = std::numeric_limits<int64_t>::max();
+  for (int64_t home = std::min(most, extent / (2 * threads)) / tile * tile; home >= tile; home -= tile) {
+    const int64_t pieces = (extent + home - 1) / home, turns = (pieces + threads - 1) / threads;
+    if (turns > 2 * kPiecesPerThread && best > 0) break;
+    if (turns * home >= least) continue;
+    least = turns * home;
+    best = home;
+  }
+  return best;
 }
 
 }  // namespace
@@ -107,28 +179,65 @@ std::optional<NestSchedule> sums_in_first_cache(const TileLayout& layout) {
     return std::nullopt;
   const SumsTile sums = sums_tile(layout, row_loop, 1);
   const int64_t extent = context.loops.output[v], step = sums.vectors * tile.lanes;
+  if (step == extent && sums.rows == rows_of(layout, row_loop)) return std::nullopt;  // registers have all of them
   int64_t pieces = 1, home = 0;
   do home = ((extent + pieces - 1) / pieces + step - 1) / step * step;
   while (home > extent && ++pieces * step <= extent);
   const int64_t tiles = (extent + home - 1) / home;
   if (home > extent || static_cast<double>(home * tiles) > kRepeated * static_cast<double>(extent)) return std::nullopt;
-  const auto pieces_of_sum = pieces_for_threads(context, tile.lanes, static_cast<double>(tiles), 0);
-  if (!pieces_of_sum) return std::nullopt;
-  const int64_t steps = largest_divisor_up_to(sum / *pieces_of_sum, most_steps);
+  const auto cut = cut_for_threads(context, tile.lanes, static_cast<double>(tiles));
+  if (!cut && is_worth_threads(context, tile.lanes)) return std::nullopt;
+  const int64_t steps_of_piece = cut ? sum / cut->pieces : sum,
+                divisor = largest_divisor_up_to(steps_of_piece, most_steps);
+  const int64_t steps = 2 * divisor >= most_steps ? divisor : std::min(most_steps, steps_of_piece);
   if (steps < kLeastSteps) return std::nullopt;
-  NestSchedule stage;
-  stage.cpu().vector_loop = v;
-  stage.cpu().lanes = tile.lanes;
-  stage.tiles.assign(layout.outputs(), {1, 1});
-  stage.tiles[v] = {home, step};
-  if (row_loop >= 0) stage.tiles[row_loop] = {context.loops.output[row_loop], sums.rows};
-  std::vector<int> order(layout.outputs());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_partition(order.begin(), order.end(), [&](int p) { return p != v; });
-  stage.order = {order, order};
-  stage.reduction_order = {0};
-  stage.reduction_block = {steps};
-  stage.reduction_unroll = {1};
+  return sums_at_home(layout, row_loop, {rows_of(layout, row_loop), home, sums}, steps);
+}
+
+// 61 x 53 sums of 3000 products took 239 us with AVX2 by tiles of 32 x 2, whose operands came from the second cache for
+// each, 174 by 16 x 6, 114 by these in blocks of 100 steps (two Zen 4 cores, 2026-11-29).
+std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
+  // Chosen: a home is no more than a quarter of the first cache, beside blocks of half of it, and what of a sum comes
+  // to it at a time pays for coming.
+  constexpr int64_t kLeastSteps = 24;
+  const auto& context = layout.context;
+  const int v = layout.tile.vector_loop;
+  const auto size = static_cast<int64_t>(dtype_size(context.type));
+  const auto row_loop = only_row_loop(layout);
+  if (v >= layout.outputs() || !row_loop || *row_loop < 0 || context.reductions() != 1 || keeps_order(context) ||
+      iterations_in_lane(context) > 1 || !context.loops.direct || is_complex(context.type))
+    return std::nullopt;
+  const int64_t rows = context.loops.output[*row_loop], extent = context.loops.output[v],
+                sum = context.loops.reduction[0], l1 = context.target->l1_bytes;
+  double bytes = 0;
+  for (const auto& operand : context.loops.operands) {
+    const bool lies_along = layout.stride(operand, layout.in_panel(operand) ? v : *row_loop) == 1;
+    if (!operand.affine || !lies_along || codegen::is_packed_beforehand(*context.program, operand) ||
+        context.program->tensors[operand.tensor].type != context.type ||
+        layout.stride(operand, layout.outputs()) * size < codegen::kLineBytes)
+      return std::nullopt;
+    bytes += layout.bytes_of(operand);
+  }
+  const auto bytes_of_step = [&](int64_t of_rows, int64_t of_vectors) {  // in lines, that begin anywhere
+    return (of_rows + of_vectors) * size + 2 * codegen::kLineBytes;
+  };
+  if (rows * extent * size > l1 || bytes <= static_cast<double>(context.target->l2_bytes)) return std::nullopt;
+  // What a step of the register tile takes from the second cache hides behind its arithmetic: between 64 x 64 sums of
+  // 4096 with AVX-512, 16 cycles beside 6.2 lines, which blocks make 0.92 as fast, and with AVX2 all with 1.5 cycles a
+  // line and fewer, 1.04 to 2.2 as fast.
+  constexpr double kCyclesOfLine = 2;
+  const int64_t of_rows = layout.tile.tile[*row_loop], of_vectors = layout.tile.tile[v];
+  const double cycles = static_cast<double>(of_rows) * static_cast<double>(of_vectors) / layout.tile.lanes /
+                        (costs::halves_wide_vectors(*context.target) ? 1 : 2);
+  if (kCyclesOfLine * static_cast<double>(bytes_of_step(of_rows, of_vectors)) / codegen::kLineBytes <= cycles)
+    return std::nullopt;
+  const bool shares = is_worth_threads(context, layout.tile.lanes);
+  const HomeTile home = best_home(layout, rows, extent, l1 / 4 / size, shares ? context.target->threads : 1);
+  if (home.rows == 0) return std::nullopt;
+  const int64_t steps = block_near(std::min(l1 / 2 / bytes_of_step(home.rows, home.width), sum), sum);
+  if (steps < kLeastSteps) return std::nullopt;
+  NestSchedule stage = sums_at_home(layout, *row_loop, home, steps);
+  if (shares) stage.cpu().parallel = layout.outputs();
   return stage;
 }
 
@@ -143,30 +252,45 @@ void read_in_long_pieces(const TileLayout& layout, NestSchedule& stage) {
   const auto& context = layout.context;
   const int v = layout.tile.vector_loop;
   const auto size = static_cast<int64_t>(dtype_size(context.type));
-  if (stage.order.size() > 1 || !stage.packings.empty() || context.reductions() != 1 || keeps_order(context)) return;
   const auto row_loop = only_row_loop(layout);
-  if (!row_loop || (*row_loop >= 0 && layout.kind(*row_loop) != TileLayout::Kind::Row)) return;
+  if (context.reductions() != 1 || keeps_order(context) || !row_loop ||
+      (*row_loop >= 0 && layout.kind(*row_loop) != TileLayout::Kind::Row))
+    return;
+  // Results that are collected to be transposed may wait for it there as well.
+  if (stage.order.size() > 1 && (*row_loop < 0 || context.contiguous_loop() != *row_loop)) return;
   const int64_t rows = rows_of(layout, *row_loop);
   if (rows > kMostRows) return;
   const auto is_streamed = [&](const Operand& operand) {
     return operand.affine && layout.stride(operand, v) == 1 &&
+           !codegen::is_packed_beforehand(*context.program, operand) &&
            layout.stride(operand, context.outputs()) * size >= costs::kWayBytes &&
            layout.bytes_of(operand) >
                static_cast<double>(std::max(context.target->l2_bytes, context.target->l3_bytes / 2));
   };
   if (std::none_of(context.loops.operands.begin(), context.loops.operands.end(), is_streamed)) return;
+  if (!std::all_of(stage.packings.begin(), stage.packings.end(), [&](const codegen::Packing& packing) {
+        return is_streamed(context.loops.operands[packing.operand]);
+      }))
+    return;
   const int64_t block = block_near(kSteps, context.loops.reduction[0]);
   const SumsTile sums = sums_tile(layout, *row_loop, kUnrolled);
   const int64_t extent = context.loops.output[v], tile = sums.vectors * layout.tile.lanes;
-  const int64_t most = std::min(context.target->l1_bytes / 2 / (rows * size),
-                                extent / (int64_t{kPiecesPerThread} * context.target->threads));
-  if (block == 0 || most < 2 * tile) return;
+  const int64_t most = context.target->l1_bytes / 2 / (rows * size);
+  const int64_t home = home_shared_out(extent, tile, most, stage.cpu().parallel > 0 ? context.target->threads : 1);
+  const bool divides = context.loops.reduction[0] % block == 0;
+  if (context.loops.reduction[0] < 2 * kSteps || home < 2 * tile || (!divides && iterations_in_lane(context) > 1))
+    return;
   stage.tiles.assign(layout.outputs(), {1, 1});
-  stage.tiles[v] = {most / tile * tile, tile};
+  stage.tiles[v] = {home, tile};
   if (*row_loop >= 0) stage.tiles[*row_loop] = {rows, sums.rows};
-  stage.order.push_back(stage.order.front());
+  const auto order = stage.order.front();
+  stage.order = {order, order};
+  if (stage.cpu().parallel > 0)
+    stage.cpu().parallel = static_cast<int>(std::find(order.begin(), order.end(), v) - order.begin()) + 1;
+  stage.packings.clear();
   stage.reduction_block = {block};
-  stage.reduction_unroll = {static_cast<int>(block % kUnrolled == 0 ? kUnrolled : 1)};
+  const bool unrolls = codegen::most_unrolled(context.loops.reduction[0], block) % kUnrolled == 0;
+  stage.reduction_unroll = {static_cast<int>(unrolls ? kUnrolled : 1)};
 }
 
 }  // namespace tile_tune::search

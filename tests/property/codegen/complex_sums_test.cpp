@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "codegen/lower/compile.h"
+#include "codegen/target/host.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/edsl_program.h"
 #include "tests/property/codegen/kernel_check.h"
@@ -33,6 +34,19 @@ size_t occurrences(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
+
+TEST_CASE("complex numbers are read as they lie where copies would be a good part of the work") {
+  edsl::TensorIndex i, j, l;
+  const auto a = edsl::Placeholder(DType::C64, {569, 7}, "a"), b = edsl::Placeholder(DType::C64, {12, 569}, "b");
+  auto sums = edsl::TensorOutput(7, 12);
+  sums(i, j) += a(l, i) * b(j, l);
+  const auto program = test::program_of({a, b}, sums);
+  const auto target = codegen::describe_target("x86-64-linux-avx-avx2-f16c-fma-sse41", 2);
+  REQUIRE(target);
+  const auto nest = search::Space(program, *target).default_schedule().stages.at(0).nest();
+  CHECK(nest.packings.empty());
+  CHECK(nest.cpu().vector_loop == 0);
+}
 
 TEST_CASE("both products of each part are free to become one with the sum", "[property]") {
   const auto program = product(DType::C64, 8, 32, 16);

@@ -64,6 +64,28 @@ TEST_CASE("short iterations run in groups, of which none is in part", "[unit]") 
   CHECK(rows.tiles[1].front() == 4);
 }
 
+TEST_CASE("groups copy what their iterations did, or all of it where that comes from many pages", "[unit]") {
+  // 192 rows of the copied operand, 4 KB apart, are on as many pages, 32 on no more than the first TLB has.
+  const std::string batches = "def f(float(M,B,K) X, float(N,B,K) Y) -> (O) { O(b,n,m) +=! Y(n,b,k) * X(m,b,k) }";
+  const auto pages = only_nest(batches, {{"M", 192}, {"B", 512}, {"K", 2}, {"N", 4}});
+  REQUIRE(pages.order.size() == 2);
+  REQUIRE(pages.packings.size() == 1);
+  CHECK(pages.packings[0].depth == 1);
+  const auto few = only_nest(batches, {{"M", 32}, {"B", 512}, {"K", 3}, {"N", 16}});
+  REQUIRE(few.order.size() == 2);
+  REQUIRE(few.packings.size() == 1);
+  CHECK(few.packings[0].depth == 4);
+}
+
+TEST_CASE("iterations that are worth their call keep loops that tiles do not divide inside", "[unit]") {
+  const std::string taps = "def f(float(N,G,X) I, float(G,3) K) -> (O) { O(n,g,x) +=! I(n,g,x + k) * K(g,k) }";
+  CHECK(only_nest(taps, {{"N", 64}, {"G", 64}, {"X", 1010}}).order.size() == 1);
+  const auto short_ones =
+      only_nest("def f(float(X,C) I) -> (O) { O(x,c) +=! I(x + k,c) where k in 0:3 }", {{"X", 4096}, {"C", 13}});
+  REQUIRE(short_ones.order.size() == 2);
+  CHECK(short_ones.tiles[0].front() > 16);
+}
+
 TEST_CASE("a tile around others has all of a loop or half of it", "[unit]") {
   CHECK(around_all(4, 128) == 128);
   CHECK(around_all(3, 128) == 66);

@@ -6,6 +6,7 @@
 #include "codegen/schedule/loops.h"
 #include "search/space/register_tile.h"
 #include "search/space/space.h"
+#include "search/space/window_taps.h"
 #include "tests/unit/space/programs.h"
 
 namespace tile_tune::search {
