@@ -154,9 +154,10 @@ struct ReductionBuilder {
     std::vector<Var> block_vars, partial_vars = vars;
     for (int r = 0; r < reductions(); ++r) spans.push_back(span(r, block(r), schedule.reduction_unroll[r]));
     ReductionDomain loops = domain("_r", spans);
+    const Loops of_piece = one_piece(stage.loops, schedule);
     for (auto r = schedule.reduction_order.rbegin(); r != schedule.reduction_order.rend(); ++r) {
-      const int64_t extent = stage.reduction_extents[*r], block = schedule.reduction_block[*r];
-      const int64_t count = block_count(one_piece(stage.loops, schedule), schedule, *r);
+      const int64_t extent = of_piece.reduction[*r], block = schedule.reduction_block[*r];
+      const int64_t count = block_count(of_piece, schedule, *r);
       if (count <= 1) continue;
       blocks.push_back({0, static_cast<int>(count)});
       block_vars.push_back(Var(fmt::format("{}_b{}", name, *r)));

@@ -209,9 +209,7 @@ struct StageBuilder {
     whole.parallel_reduction.reset();
     // Copies are made in a piece; constants that are packed beforehand are there.
     std::erase_if(whole.packings, [&](const Packing& packing) {
-      return std::none_of(kernel.forms.begin(), kernel.forms.end(), [&](const PackedForm& form) {
-        return form.statement == number && form.packing.operand == packing.operand;
-      });
+      return !is_packed_beforehand(program, stage.loops.operands[packing.operand]);
     });
     const Terms of_all(kernel, number, whole, tensors, stage);
     for (int64_t i = 0; i < rest; ++i) {

@@ -24,6 +24,9 @@ std::vector<int64_t> tile_multiples(int64_t inner, int64_t extent);
 /// (of three tiles one): a second tile, moved back to the border, would compute nearly all of the first one again.
 int64_t around_all(int64_t inner, int64_t extent);
 
+/// The smallest multiple of `step` that is no less.
+inline int64_t round_up(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
+
 /// The largest divisor of `number` that is at most `limit`.
 int64_t largest_divisor_up_to(int64_t number, int64_t limit);
 

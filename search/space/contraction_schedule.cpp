@@ -117,7 +117,7 @@ int64_t neighbours(int64_t tile, int64_t extent) {
   const int64_t fewest = std::min(kFewest, extent / tile * tile), most = std::max(kMost, tile);
   std::tuple<int64_t, int64_t, int64_t> best{std::numeric_limits<int64_t>::max(), 0, tile};
   for (int64_t size = tile; size <= std::min(most, extent); size += tile)
-    if (size >= fewest) best = std::min(best, {(extent + size - 1) / size * size, std::abs(size - kWanted), size});
+    if (size >= fewest) best = std::min(best, {round_up(extent, size), std::abs(size - kWanted), size});
   return std::get<2>(best);
 }
 

@@ -114,7 +114,7 @@ int64_t pages_of_copy(const StageContext& context, const codegen::Operand& opera
     const int64_t extent =
         loop < context.outputs() ? context.loops.output[loop] : context.loops.reduction[loop - context.outputs()];
     if (apart >= codegen::kLineBytes)
-      pages *= (extent * std::min(apart, costs::kWayBytes) + costs::kWayBytes - 1) / costs::kWayBytes;
+      pages *= round_up(extent * std::min(apart, costs::kWayBytes), costs::kWayBytes) / costs::kWayBytes;
   }
   return pages;
 }
@@ -199,12 +199,12 @@ void group_iterations(const StageContext& context, NestSchedule& stage) {
   const auto most = static_cast<int64_t>(static_cast<double>(iterations) / groups);
   // The last group is moved back, and computes some again: of sizes that repeat least, the largest.
   const int64_t tile = stage.tiles[last][0], extent = context.loops.output[last];
-  const auto computed = [&](int64_t size) { return (trips(last) + size - 1) / size * size; };
   int64_t size = 1;
   for (int64_t one = std::max<int64_t>(most / 2, 2); one <= most && one * tile <= extent; ++one)
-    if (size == 1 || computed(one) <= computed(size)) size = one;
+    if (size == 1 || round_up(trips(last), one) <= round_up(trips(last), size)) size = one;
   constexpr double kMostAgain = 1.02;  // chosen, far below what groups save
-  if (size == 1 || static_cast<double>(computed(size)) > kMostAgain * static_cast<double>(trips(last))) return;
+  if (size == 1 || static_cast<double>(round_up(trips(last), size)) > kMostAgain * static_cast<double>(trips(last)))
+    return;
   stage.order.push_back(order);
   for (auto& tiles : stage.tiles) tiles.push_back(tiles.front());
   for (auto p = order.begin() + count; p != order.end(); ++p)

@@ -16,8 +16,6 @@ constexpr double kPerDoubling = 0.1;
 
 double distance(int64_t a, int64_t b) { return std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b))); }
 
-int64_t round_up(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
-
 /// By ratio; of two equally near the larger.
 int64_t nearest_divisor(int64_t number, int64_t wanted) {
   int64_t best = 1;

@@ -86,7 +86,6 @@ NestSchedule sums_at_home(const TileLayout& layout, int row_loop, const HomeTile
 // those that last tiles compute again included.
 HomeTile best_home(const TileLayout& layout, int64_t rows, int64_t extent, int64_t most, int64_t fewest) {
   const int64_t registers = layout.context.target->vector_registers, lanes = layout.tile.lanes;
-  const auto computed = [](int64_t count, int64_t tile) { return (count + tile - 1) / tile * tile; };
   HomeTile best;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t r = 1; r <= std::min(rows, registers); ++r)
@@ -98,7 +97,7 @@ HomeTile best_home(const TileLayout& layout, int64_t rows, int64_t extent, int64
       const double step = step_time(static_cast<double>(r * v), loads, 1, costs::kInFlight);
       for (int64_t home_rows = r; home_rows <= rows; home_rows += r)
         for (int64_t width = v * lanes; width <= extent && home_rows * width <= most; width += v * lanes) {
-          const int64_t all = computed(rows, home_rows) * computed(extent, width);
+          const int64_t all = round_up(rows, home_rows) * round_up(extent, width);
           if (all / (home_rows * width) < fewest) break;
           const auto elements = static_cast<double>(all);
           const double operations = elements / static_cast<double>(r * v * lanes) * step;
@@ -181,7 +180,7 @@ std::optional<NestSchedule> sums_in_first_cache(const TileLayout& layout) {
   const int64_t extent = context.loops.output[v], step = sums.vectors * tile.lanes;
   if (step == extent && sums.rows == rows_of(layout, row_loop)) return std::nullopt;  // registers have all of them
   int64_t pieces = 1, home = 0;
-  do home = ((extent + pieces - 1) / pieces + step - 1) / step * step;
+  do home = round_up((extent + pieces - 1) / pieces, step);
   while (home > extent && ++pieces * step <= extent);
   const int64_t tiles = (extent + home - 1) / home;
   if (home > extent || static_cast<double>(home * tiles) > kRepeated * static_cast<double>(extent)) return std::nullopt;
