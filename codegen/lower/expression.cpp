@@ -508,10 +508,6 @@ Values combine(ir::Aggregation op, const Values& a, const Values& b, const Value
   return {nan_aware(a[0], b[0], c[0], op == ir::Aggregation::Max)};
 }
 
-bool takes_pairs(ir::Aggregation op, DType type) {
-  return (op == ir::Aggregation::Min || op == ir::Aggregation::Max) && is_float(type);
-}
-
 Values identity(ir::Aggregation op, DType type) {
   const Halide::Type halide = halide_type(type);
   const Expr zero = Halide::Internal::make_zero(halide);

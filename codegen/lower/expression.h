@@ -32,11 +32,8 @@ Halide::Expr to_halide(const ir::AffineExpr& expr, const std::vector<Halide::Exp
 
 /// `a` and `b` combined by an aggregation, and its identity.
 Values combine(ir::Aggregation op, const Values& a, const Values& b);
-/// `a`, `b` and `c` where the aggregation is one of takes_pairs().
+/// `a`, `b` and `c`, of minima and maxima of floats.
 Values combine(ir::Aggregation op, const Values& a, const Values& b, const Values& c);
-/// Whether two numbers at a time are combined with a third by fewer instructions than one after the other: minima and
-/// maxima of floats, which ask once whether either of the two is NaN.
-bool takes_pairs(ir::Aggregation op, DType type);
 Values identity(ir::Aggregation op, DType type);
 
 }  // namespace tile_tune::codegen

@@ -14,8 +14,8 @@ ReductionDomain make_domain(const std::string& name, const std::vector<int>& ord
   Halide::Region region;
   std::vector<int> unrolled;
   for (auto r = order.rbegin(); r != order.rend(); ++r) {
-    if (spans[*r].unroll == 1) continue;
-    region.push_back({0, static_cast<int>(spans[*r].unroll)});
+    if (spans[*r].unroll == spans[*r].together) continue;
+    region.push_back({0, static_cast<int>(spans[*r].unroll / spans[*r].together)});
     unrolled.push_back(*r);
   }
   for (auto r = order.rbegin(); r != order.rend(); ++r) region.push_back({spans[*r].first, spans[*r].count});
@@ -38,7 +38,8 @@ ReductionDomain make_domain(const std::string& name, const std::vector<int>& ord
     domain.loops.push_back(loops[d]);
     domain.positions[r] = loops[d] * static_cast<int>(spans[r].unroll);
   }
-  for (int d = 0; d < first_loop; ++d) domain.positions[unrolled[d]] += loops[d];
+  for (int d = 0; d < first_loop; ++d)
+    domain.positions[unrolled[d]] += loops[d] * static_cast<int>(spans[unrolled[d]].together);
   return domain;
 }
 

@@ -10,15 +10,16 @@
 
 namespace tile_tune::codegen {
 
-/// What of one reduction loop is run through: `count` times `unroll` iterations from `first` on.
+/// What of one reduction loop is run through: `count` times `unroll` iterations from `first` on, of which an update
+/// takes so many `together`, a divisor.
 struct Span {
   Halide::Expr first = 0, count = 1;
-  int64_t unroll = 1;
+  int64_t unroll = 1, together = 1;
 };
 
 struct ReductionDomain {
   std::vector<Halide::RVar> unrolled, loops, outermost;  // innermost first
-  std::vector<Halide::Expr> positions;                   // by reduction loop
+  std::vector<Halide::Expr> positions;                   // by reduction loop, of the first that are taken together
 
   // The iterations of a dot product are those of the innermost loop.
   Halide::Expr part(const std::optional<DotProduct>& dot) const {

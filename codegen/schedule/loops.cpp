@@ -155,6 +155,25 @@ bool writes_all_of(const ir::Statement& statement, const Loops& loops, int p) {
   return written.lo <= 0 && written.hi >= loops.output[p];
 }
 
+bool slides(const Loops& loops, const Operand& operand, int r) {
+  return std::any_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {
+    const auto* affine = std::get_if<ir::AffineExpr>(&subscript);
+    return affine && affine->coefficient(loops.reduction_index[r]) != 0 &&
+           std::any_of(loops.output_index.begin(), loops.output_index.end(),
+                       [&](int index) { return affine->coefficient(index) != 0; });
+  });
+}
+
+bool is_window(const Loops& loops, int r) {
+  return std::any_of(loops.operands.begin(), loops.operands.end(),
+                     [&](const Operand& operand) { return slides(loops, operand, r); });
+}
+
+bool takes_pairs(const ir::Statement& statement) {
+  return (statement.op == ir::Aggregation::Min || statement.op == ir::Aggregation::Max) &&
+         is_float(statement.accumulator) && statement.constraints.empty();
+}
+
 bool is_blocked(const Loops& loops, const NestSchedule& stage) {
   for (size_t r = 0; r < stage.reduction_block.size(); ++r)
     if (stage.reduction_block[r] < loops.reduction[r]) return true;

@@ -61,6 +61,16 @@ int64_t most_unrolled(int64_t extent, int64_t block);
 /// How often a reduction loop, of one piece, comes to where its sums are kept; the last block may be shorter.
 int64_t block_count(const Loops& loops, const NestSchedule& stage, int r);
 
+/// Whether reduction loop `r` and some output loop move along one dimension of the operand: a window.
+bool slides(const Loops& loops, const Operand& operand, int r);
+
+/// Whether some operand slides along reduction loop `r`.
+bool is_window(const Loops& loops, int r);
+
+/// Whether terms can be combined with an element two at a time: those of minima and maxima of floats, all of which
+/// count, ask once whether either of the two is NaN.
+bool takes_pairs(const ir::Statement& statement);
+
 /// Distance in elements between steps of output loop p where the statement's results are stored.
 int64_t output_stride(const ir::Program& program, const ir::Statement& statement, const Loops& loops, int p);
 

@@ -189,6 +189,81 @@ TEST_CASE("minima and maxima see a NaN in a short block and in what pieces leave
   }
 }
 
+TEST_CASE("unrolled minima and maxima, combined in pairs, take each term and see each NaN", "[property]") {
+  const auto [type, op] = GENERATE(table<std::string, std::string>(
+      {{"float", "min=!"}, {"float", "max=!"}, {"double", "min=!"}, {"float16", "max=!"}}));
+  constexpr int64_t kRows = 4, kTerms = 9, kAll = kRows * kTerms, kOutputs = 2 * kAll;
+  const auto program = test::bound_program("def f(" + type + "(R,K,M) A) -> (O) { O(m) " + op + " A(r,k,m) }",
+                                           {{"R", kRows}, {"K", kTerms}, {"M", kOutputs}});
+  const DType dtype = program.tensors[0].type;
+  auto a = tensor::Array::zeros(dtype, {kRows, kTerms, kOutputs});
+  // Term m of element m is NaN, that of element kAll + m the best.
+  const double best = op == "min=!" ? -3 : 3;
+  for (int64_t m = 0; m < kAll; ++m) {
+    tensor::store_real(dtype, a.data.data(), m * kOutputs + m, test::kNan);
+    tensor::store_real(dtype, a.data.data(), m * kOutputs + kAll + m, best);
+  }
+  test::KernelCheck check(program, {{0, a}});
+  const auto expect_right = [&](const codegen::NestSchedule& stage) {
+    const auto got = check.outputs({{stage}});
+    for (int64_t m = 0; m < kAll; ++m) {
+      CHECK(std::isnan(tensor::load_real(dtype, got[0].data(), m)));
+      CHECK(tensor::load_real(dtype, got[0].data(), kAll + m) == best);
+    }
+  };
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 0;
+  stage.cpu().lanes = 8;
+  stage.tiles = {{16, 8}};
+  stage.order = {{0}, {0}};
+  // All in one update, of an even and of an odd number of terms; pairs within a row and a term left over; more terms
+  // than one update takes; blocks, of which the last is shorter.
+  for (const auto& [order, blocks, unroll] :
+       std::vector<std::tuple<std::vector<int>, std::vector<int64_t>, std::vector<int>>>{
+           {{0, 1}, {4, 9}, {2, 9}},
+           {{1, 0}, {4, 9}, {1, 9}},
+           {{0, 1}, {4, 9}, {1, 3}},
+           {{1, 0}, {4, 9}, {4, 1}},
+           {{0, 1}, {4, 9}, {4, 9}},
+           {{0, 1}, {3, 9}, {1, 9}},
+           {{1, 0}, {3, 6}, {1, 3}}}) {
+    CAPTURE(type, op, order, blocks, unroll);
+    stage.reduction_order = order;
+    stage.reduction_block = blocks;
+    stage.reduction_unroll = unroll;
+    expect_right(stage);
+  }
+  // A copy that the terms of an update read; pieces; no vectors.
+  stage.packings = {{0, 1, {2, 1, 0}}};
+  expect_right(stage);
+  stage.packings.clear();
+  stage.reduction_block = {4, 3};
+  stage.parallel_reduction = codegen::ParallelReduction{1, 3};
+  expect_right(stage);
+  stage.parallel_reduction.reset();
+  stage.reduction_block = {4, 9};
+  stage.cpu().vector_loop = -1;
+  stage.cpu().lanes = 1;
+  expect_right(stage);
+}
+
+TEST_CASE("windows and terms that are left out are combined one by one", "[property]") {
+  const std::string text = GENERATE("def f(float(M) A) -> (O) { O(m) max=! A(m + k) where k in 0:4 }",
+                                    "def f(float(M) A) -> (O) { O(m) min=! (m + k >= 2 && m + k < M + 2 ? A(m + k - 2) "
+                                    ": 1) where m in 0:M, k in 0:4 }");
+  const auto program = test::bound_program(text, {{"M", 43}});
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 0;
+  stage.cpu().lanes = 8;
+  stage.tiles = {{16}};
+  stage.order = {{0}};
+  stage.reduction_order = {0};
+  stage.reduction_block = {4};
+  stage.reduction_unroll = {4};
+  test::KernelCheck check(program, 1);
+  check.expect_right({{stage}});
+}
+
 TEST_CASE("complex and half sums have short blocks and leave some over", "[property]") {
   const DType type = GENERATE(DType::C64, DType::BF16);
   edsl::TensorIndex i, j, l;
