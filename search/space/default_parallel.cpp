@@ -7,6 +7,7 @@
 #include "search/space/choices.h"
 #include "search/space/lane_tile.h"
 #include "search/space/moves.h"
+#include "search/space/nest_model.h"
 #include "search/space/register_tile.h"
 #include "search/space/term_size.h"
 
@@ -162,15 +163,19 @@ void run_reduction_in_parallel(const StageContext& context, NestSchedule& stage)
   const auto [r, pieces] = *cut;
   StageContext of_piece = context;
   of_piece.loops.reduction[r] /= pieces;
-  // What walks rows in blocks does so in pieces as well: together these are as far away as the whole.
+  // What walks rows, in blocks or whole ones, does so in pieces as well: together these are as far away as the whole.
   const bool walks = stage.reduction_block[r] < context.loops.reduction[r];
+  const NestModel model{context};
+  const int v = stage.cpu().vector_loop;
+  const bool has_whole_rows = v >= 0 && v < context.outputs() && stage.tiles[v].back() == context.loops.output[v] &&
+                              model.walks_rows(v, model.best_row_loop(v)) && model.lanes_of_adjacent_rows(v) > 0;
   const int64_t divisor = largest_divisor_up_to(of_piece.loops.reduction[r], stage.reduction_block[r]);
   // Where columns do for the threads they are worth more than pieces that blocks of rows do not divide. (Of a vector by
   // 11992 x 2636, whose rows are 8 times a prime, 5.9 ms in four pieces by two rows, 3.8 as halves of the columns by
   // eight; two Zen 4 cores with AVX-512, 2026-11-28. In pieces whose last blocks are shorter three products took 1.04
   // to 1.16 times as long as in halves; AVX2, 2026-11-29.)
   if (walks && 2 * divisor < stage.reduction_block[r] && tiles >= context.target->threads) return;
-  stage = repair(of_piece, walks ? stage : default_stage(of_piece));
+  stage = repair(of_piece, walks || has_whole_rows ? stage : default_stage(of_piece));
   stage.parallel_reduction = codegen::ParallelReduction{r, pieces};
   // Pieces enough are shared out alone: parallel loops inside each other cost their start again and again.
   if (pieces >= kPiecesPerThread * context.target->threads / 2) stage.cpu().parallel = 0;

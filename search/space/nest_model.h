@@ -58,6 +58,12 @@ struct NestModel {
   std::vector<int> row_reductions(int vector_loop) const;
   /// Steps of the reduction go to another page though they have not walked through as much in a row.
   bool leaves_pages(const codegen::Operand& operand, int vector_loop) const;
+  /// Lanes of a register tile that is a whole row, where rows shorter than a page follow one another in memory and are
+  /// added up: they are read as one stream, though sums that registers do not hold wait in the first cache. 0: rows
+  /// are others, no vectors fill them, or they are too long to be unrolled. (160000 x 100 by a vector, over its rows,
+  /// took 6.7 ms in two tiles of 56, 3.9 so, 40000 x 400 4.9 and 3.4 with eight rows at a time at home; AVX2 on two
+  /// Zen 3 cores, 2026-11-29.)
+  int lanes_of_adjacent_rows(int vector_loop) const;
   /// Rows whose sums fit the registers, or those of half a row do, need no home where neighbouring rows share pages,
   /// nor do those of so few terms that all are unrolled: 0 if there is none. (Maxima over 3 x 3 of 8 x 112 x 112
   /// x 64, the channels last, took 4.1 ms with a home and 2.8 so, sums of three rows of 32 0.32 and 0.14: 2026-11-27.)

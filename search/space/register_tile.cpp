@@ -10,6 +10,7 @@
 #include "codegen/target/costs.h"
 #include "frontend/ir/path_condition.h"
 #include "search/space/choices.h"
+#include "search/space/distant_lines.h"
 #include "search/space/nest_model.h"
 #include "search/space/window_taps.h"
 
@@ -77,7 +78,7 @@ struct Candidate {
     for (int p = 0; p < context.outputs(); ++p)
       if (p != vector_loop && are_in_one_set(p)) rows *= tile[p];
     for (int r = 0; r < context.reductions(); ++r)
-      if (are_in_one_set(context.outputs() + r) && slides(context, operand, r))
+      if (are_in_one_set(context.outputs() + r) && codegen::slides(context.loops, operand, r))
         taps_of_rows *= context.loops.reduction[r];
     return rows > 1 && rows * taps_of_rows > context.target->l1_bytes / costs::kWayBytes;
   }
@@ -116,7 +117,11 @@ struct Candidate {
   Step step(const std::vector<int64_t>& tile) const;
   int64_t run_of_results(const std::vector<int64_t>& tile) const;
   double store_cost(const std::vector<int64_t>& tile) const;
+  /// Tiles that read the same of it.
+  double passes_over(const Operand& operand, const std::vector<int64_t>& tile) const;
   double reread_cost(const std::vector<int64_t>& tile) const;
+  /// Of copies of what is read by single elements whose lines are lost before another tile reads more of them.
+  double copies_of_rows(const std::vector<int64_t>& tile) const;
 };
 
 double elements_of_output(const StageContext& context) {
@@ -162,18 +167,17 @@ bool Candidate::spills_between_taps(const std::vector<int64_t>& tile, int64_t ac
 // neighbours, 31 ms with rows 1 KB apart, 7.5 with others (AVX2 on two Zen 4 cores, 2026-11-28).
 double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t>& tile) const {
   if (!operand.affine || stride(operand, vector_loop) != 0) return 0;
-  double steps = 1, passes = 1;
+  double steps = 1;
   for (int r = 0; r < context.reductions(); ++r) {
     const int64_t apart = context.bytes_apart(operand, context.outputs() + r);
     if (apart == 0 || context.loops.reduction[r] <= 1) continue;
-    if (apart < codegen::kLineBytes || slides(context, operand, r)) return 0;
+    if (apart < codegen::kLineBytes || codegen::slides(context.loops, operand, r)) return 0;
     steps *= static_cast<double>(context.loops.reduction[r]);
   }
   bool has_neighbours = false;
   std::vector<int64_t> lines{0};  // at first where rows begin, in bytes
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t apart = context.bytes_apart(operand, p);
-    if (apart == 0) passes *= std::ceil(static_cast<double>(context.loops.output[p]) / static_cast<double>(tile[p]));
     if (apart == 0 || tile[p] == 1) continue;
     has_neighbours |= apart < codegen::kLineBytes;
     const size_t before = lines.size();
@@ -187,7 +191,7 @@ double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t
   const auto count = static_cast<double>(std::unique(lines.begin(), lines.end()) - lines.begin());
   const bool is_near = count * steps * codegen::kLineBytes <= static_cast<double>(context.target->l1_bytes) / 2;
   const bool is_copied =
-      !has_neighbours && passes >= costs::kPassesToPack &&
+      (!has_neighbours || loses_lines(context, operand, tile)) && passes_over(operand, tile) >= costs::kPassesToPack &&
       tensor_bytes(context.program->tensors[operand.tensor]) <= static_cast<double>(context.target->l3_bytes);
   return is_near || is_copied ? 0 : std::max(count - used - 1, 0.0);
 }
@@ -251,23 +255,35 @@ double Candidate::store_cost(const std::vector<int64_t>& tile) const {
     return (is_one ? 1 : 2) * costs::kVectorMove / static_cast<double>(extent);
   }
   const int64_t run = run_of_results(tile);
-  if (run < costs::kLeastTransposed || lanes < costs::kLeastTransposed) return costs::kScalarMove;
-  if (!costs::halves_wide_vectors(target)) return costs::kTransposedMove;
+  if (run < costs::kLeastTransposed || lanes < costs::kLeastTransposed)
+    return static_cast<double>(parts()) * costs::kScalarMove;
+  if (!costs::halves_wide_vectors(target)) return costs::copy_of_element(context.type);
   const int across = context.contiguous_loop();
   const bool is_part = tile[across] > 1 && tile[across] < context.loops.output[across];
   const bool fills_vectors = run >= costs::kNeighboursOfVector && (!is_part || run % costs::kNeighboursOfVector == 0);
   return fills_vectors && !is_complex(context.type) ? costs::kCollectedMove : costs::kCollectedPiece;
 }
 
+double Candidate::passes_over(const Operand& operand, const std::vector<int64_t>& tile) const {
+  double passes = 1;
+  for (int p = 0; p < context.outputs(); ++p)
+    if (stride(operand, p) == 0)
+      passes *= std::ceil(static_cast<double>(context.loops.output[p]) / static_cast<double>(tile[p]));
+  return passes;
+}
+
 double Candidate::reread_cost(const std::vector<int64_t>& tile) const {
   double cost = 0;
-  for (size_t o = 0; o < reread.size(); ++o) {
-    double passes = 1;
-    for (int p = 0; p < context.outputs(); ++p)
-      if (stride(context.loops.operands[o], p) == 0)
-        passes *= std::ceil(static_cast<double>(context.loops.output[p]) / static_cast<double>(tile[p]));
-    cost += reread[o] * (passes - 1);
-  }
+  for (size_t o = 0; o < reread.size(); ++o) cost += reread[o] * (passes_over(context.loops.operands[o], tile) - 1);
+  return cost;
+}
+
+double Candidate::copies_of_rows(const std::vector<int64_t>& tile) const {
+  double cost = 0;
+  for (const Operand& operand : context.loops.operands)
+    if (stride(operand, vector_loop) == 0 && !codegen::is_packed_beforehand(*context.program, operand) &&
+        passes_over(operand, tile) >= costs::kPassesToPack && loses_lines(context, operand, tile))
+      cost += whole_footprint(context, operand) * costs::copy_of_element(context.type);
   return cost;
 }
 
@@ -306,7 +322,8 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
     const auto along = static_cast<double>(loops.output[vector_loop]);
     const double copied_again =
         std::ceil(along / static_cast<double>(tile[vector_loop])) * static_cast<double>(tile[vector_loop]) / along;
-    const double all_moves = moves * std::max(copied_again, 1.0) + elements_of_output(context) * store_cost(tile);
+    const double all_moves =
+        moves * std::max(copied_again, 1.0) + elements_of_output(context) * store_cost(tile) + copies_of_rows(tile);
     const double cost = trips * (steps * time + ends) + reread_cost(tile) + all_moves +
                         elements_of_output(context) * costs::kPieceOfRow * std::min(1.0, 1.5 * (1 - 1 / pieces));
     if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, all_moves};

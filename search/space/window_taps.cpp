@@ -11,16 +11,6 @@ namespace tile_tune::search {
 using codegen::Operand;
 namespace costs = codegen::costs;
 
-bool slides(const StageContext& context, const Operand& operand, int r) {
-  const auto& loops = context.loops;
-  return std::any_of(operand.subscripts.begin(), operand.subscripts.end(), [&](const ir::Subscript& subscript) {
-    const auto* affine = std::get_if<ir::AffineExpr>(&subscript);
-    return affine && affine->coefficient(loops.reduction_index[r]) != 0 &&
-           std::any_of(loops.output_index.begin(), loops.output_index.end(),
-                       [&](int index) { return affine->coefficient(index) != 0; });
-  });
-}
-
 double share_of_overlap(const StageContext& context, const Operand& operand, int r, int p, int64_t rows) {
   const int64_t taps = std::max<int64_t>(context.loops.reduction[r], 1);
   std::optional<int64_t> apart;  // rows, in taps
@@ -51,7 +41,8 @@ std::vector<int> window_loops(const StageContext& context, int vector_loop) {
   std::vector<int> result;
   for (int r = 0; r < context.reductions(); ++r)
     if (std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-          return operand.affine && context.distance(operand, vector_loop) != 0 && slides(context, operand, r);
+          return operand.affine && context.distance(operand, vector_loop) != 0 &&
+                 codegen::slides(context.loops, operand, r);
         }))
       result.push_back(r);
   return result;

@@ -9,9 +9,6 @@
 
 namespace tile_tune::search {
 
-/// Whether reduction loop `r` and some output loop move along one dimension of the operand.
-bool slides(const StageContext& context, const codegen::Operand& operand, int r);
-
 /// Reduction loops over windows that vectors along `vector_loop` slide over: of a subscript with an output loop in it.
 std::vector<int> window_loops(const StageContext& context, int vector_loop);
 

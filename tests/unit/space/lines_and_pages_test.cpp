@@ -1,8 +1,10 @@
-// Defaults that know which lines and pages a tile reads, and how threads share a sum.
+// Defaults that know which lines and pages a tile reads, how threads share a sum, and what maxima and complex results
+// cost.
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "codegen/schedule/check.h"
+#include "frontend/einsum/einsum.h"
 #include "search/space/space.h"
 #include "tests/unit/space/programs.h"
 
@@ -130,6 +132,92 @@ TEST_CASE("so many rows are added up at a time that none are left over", "[unit]
   CHECK(block(1118) == 13);
   CHECK(block(1024) == 8);
   CHECK(block(1020) == 6);
+}
+
+TEST_CASE("short rows that follow one another are added up whole", "[unit]") {
+  const char* const text = "def f(float(K) v, float(K,N) B) -> (O) { O(n) +=! v(k) * B(k,n) }";
+  const auto nest = avx2(text, {{"K", 13208}, {"N", 128}});
+  CHECK(nest.tiles == std::vector<std::vector<int64_t>>{{128}});
+  CHECK(nest.cpu().lanes == 8);
+  // A piece that the second cache holds is as far away as the whole.
+  CHECK(avx2(text, {{"K", 2048}, {"N", 400}}).tiles[0] == std::vector<int64_t>{400});
+  // All pieces are near.
+  CHECK(avx2(text, {{"K", 1024}, {"N", 400}}).tiles[0].back() < 400);
+  // In vectors that fill the row.
+  const auto narrow = avx2(text, {{"K", 160000}, {"N", 100}});
+  CHECK(narrow.tiles[0] == std::vector<int64_t>{100});
+  CHECK(narrow.cpu().lanes == 4);
+  // Rows of a page, or more than are unrolled, come a few at a time; so do parts of rows.
+  CHECK(avx2(text, {{"K", 16000}, {"N", 1024}}).tiles[0].size() == 2);
+  CHECK(avx2(text, {{"K", 16000}, {"N", 752}}).tiles[0].size() == 2);
+  // No vectors fill a row of 101.
+  CHECK(avx2(text, {{"K", 16000}, {"N", 101}}).tiles[0].back() < 101);
+  const char* const doubles = "def f(double(K) v, double(K,N) B) -> (O) { O(n) +=! v(k) * B(k,n) }";
+  CHECK(avx2(doubles, {{"K", 16000}, {"N", 100}}).tiles[0] == std::vector<int64_t>{100});
+  // Of several rows that share what is read tiles are in registers.
+  const char* const rows = "def f(float(R,K) v, float(K,N) B) -> (O) { O(r,n) +=! v(r,k) * B(k,n) }";
+  CHECK(avx2(rows, {{"R", 6}, {"K", 13208}, {"N", 128}}).tiles[1].back() < 128);
+  const auto part = avx2("def f(float(K,C,N) B) -> (O) { O(n) +=! B(k,1,n) }", {{"K", 16000}, {"C", 3}, {"N", 400}});
+  CHECK(part.tiles[0].back() < 400);
+}
+
+TEST_CASE("minima and maxima take terms together where no window does", "[unit]") {
+  const char* const distances = "def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) min=! A(m,k) + B(k,n) }";
+  CHECK(avx2(distances, {{"M", 96}, {"N", 160}, {"K", 88}}).reduction_unroll == std::vector<int>{4});
+  CHECK(avx2(distances, {{"M", 96}, {"N", 160}, {"K", 33}}).reduction_unroll == std::vector<int>{3});
+  CHECK(avx2(distances, {{"M", 96}, {"N", 160}, {"K", 37}}).reduction_unroll == std::vector<int>{1});
+  // Of the innermost loop that has any; of long terms none.
+  const char* const two = "def f(float(L,M,K) A, float(K,L,N) B) -> (O) { O(m,n) min=! A(l,m,k) + B(k,l,n) }";
+  const auto both = avx2(two, {{"M", 7}, {"N", 160}, {"K", 13}, {"L", 12}});
+  CHECK(both.reduction_order.back() == 1);
+  CHECK(both.reduction_unroll == std::vector<int>{4, 1});
+  const char* const roots = "def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) min=! exp(A(m,k) + B(k,n)) }";
+  CHECK(avx2(roots, {{"M", 96}, {"N", 160}, {"K", 88}}).reduction_unroll == std::vector<int>{1});
+  const char* const sums = "def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) +=! A(m,k) + B(k,n) }";
+  CHECK(avx2(sums, {{"M", 96}, {"N", 160}, {"K", 88}}).reduction_unroll == std::vector<int>{1});
+  const auto pool =
+      avx2("def f(float(C,W) I) -> (O) { O(c,w) max=! I(c,w + k) where k in 0:16 }", {{"C", 64}, {"W", 400}});
+  CHECK(pool.reduction_unroll == std::vector<int>{1});
+}
+
+TEST_CASE("complex results are not transposed where a small copy makes them neighbours", "[unit]") {
+  einsum::Known known;
+  known.operands = {{DType::C64, {}}, {DType::C64, {}}};
+  const auto made = einsum::make_program(einsum::parse("km,nk->mn").value(), known).value();
+  const auto program = ir::canonicalize(ir::bind(made.program, {{"k", 4}, {"m", 520}, {"n", 240}}).value());
+  const auto nest = Space(program, two_threads(32, 16, 1 << 20)).default_schedule().stages.at(0).nest();
+  CHECK(nest.vector_loop() == 1);
+  CHECK(nest.packings.size() == 1);
+}
+
+TEST_CASE("columns whose lines the second cache has no sets for are copied", "[unit]") {
+  const char* const text = "def f(float(K,M) A, float(K,N) B) -> (O) { O(n,m) +=! A(k,m) * B(k,n) }";
+  CHECK(avx2(text, {{"K", 1700}, {"M", 1024}, {"N", 2048}}).packings.size() == 2);
+  // Vectors run along the one whose lines have one place in their pages, if the other's have more.
+  const auto wide = avx2(text, {{"K", 1700}, {"M", 1024}, {"N", 336}});
+  CHECK(wide.vector_loop() == 1);
+  CHECK(wide.packings.size() == 1);
+  CHECK(avx2(text, {{"K", 1700}, {"M", 336}, {"N", 1024}}).vector_loop() == 0);
+  // A tensor that no cache holds is copied inside of loops that lead to other lines of it, outside of the one that
+  // reads neighbours.
+  const auto contraction =
+      bound("def f(float(F,E,A) X, float(E,B,C,F,D) Y) -> (O) { O(c,a,d,f,b) +=! X(f,e,a) * Y(e,b,c,f,d) }",
+            {{"A", 64}, {"B", 64}, {"C", 20}, {"D", 32}, {"E", 64}, {"F", 4}});
+  const auto tiles = Space(contraction, two_threads(32, 16, 1 << 19)).default_schedule().stages.at(0).nest();
+  REQUIRE(tiles.packings.size() == 1);
+  CHECK(tiles.packings[0].operand == 1);
+  CHECK(tiles.packings[0].depth == 3);
+}
+
+TEST_CASE("a sum whose vectors come from memory walks in their order", "[unit]") {
+  // The sum's loops are f, g and e.
+  const char* const text =
+      "def f(float(F,E,A,G) X, float(F,C,G,E,N) Y) -> (O) { O(n,a,c) +=! X(f,e,a,g) * Y(f,c,g,e,n) }";
+  const auto nest = avx2(text, {{"A", 8}, {"C", 2}, {"E", 64}, {"F", 64}, {"G", 16}, {"N", 96}});
+  CHECK(nest.reduction_order == std::vector<int>{0, 1, 2});
+  // Else in that of the other operand.
+  const auto cached = avx2(text, {{"A", 8}, {"C", 2}, {"E", 64}, {"F", 4}, {"G", 16}, {"N", 96}});
+  CHECK(cached.reduction_order == std::vector<int>{0, 2, 1});
 }
 
 TEST_CASE("threads share few elements whose functions take long", "[unit]") {
