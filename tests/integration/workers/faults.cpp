@@ -32,10 +32,13 @@ std::unique_ptr<Workers> start(const WorkerOptions& options, Behaviour as_defaul
 }
 
 Measurement measure_one(const WorkerOptions& options, Behaviour behaviour) {
-  const auto workers = start(options);
-  const auto result =
-      workers->measure({scheduled(behaviour), scheduled(Behaviour::AlsoGood)}, scheduled(Behaviour::Good));
-  REQUIRE(result.size() == 2);
+  std::vector<Measurement> result;
+  // On a busy machine all of a short kernel's first calls may take several times as long.
+  for (int attempt = 0; attempt == 0 || (attempt < 5 && result[1].outcome == Outcome::Slow); ++attempt) {
+    const auto workers = start(options);
+    result = workers->measure({scheduled(behaviour), scheduled(Behaviour::AlsoGood)}, scheduled(Behaviour::Good));
+    REQUIRE(result.size() == 2);
+  }
   CAPTURE(result[1].reason);
   CHECK(result[1].outcome == Outcome::Ok);  // the good one beside it is timed all the same
   CHECK(result[1].samples_ns.size() >= 3);
