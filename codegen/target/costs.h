@@ -70,7 +70,8 @@ inline constexpr double kScalarMove = 2;
 inline constexpr double kTransposedMove = 0.75;
 /// The same of a complex number, whose parts go one by one: 12 x 569 of them took 5 us of 12 to be copied for vectors
 /// along the 12, beside (569 x 7)^T, in vectors along the 7 the product took 4.7 (AVX2 on two Zen 4 cores, 2026-11-29).
-/// So do results: 520 x 240 sums of 4 terms took 151 us in vectors across their rows, 75 along them (two Zen 3 cores).
+/// So do results: 520 x 240 sums of 4 terms took 151 us in vectors across their rows, 75 along them (two Zen 3 cores,
+/// 2026-11-29).
 inline constexpr double kComplexMove = 4 * kTransposedMove;  // chosen, of the 5 to 10 that this makes
 inline double copy_of_element(DType type) { return is_complex(type) ? kComplexMove : kTransposedMove; }
 /// The same of results, which wait at home for their neighbours before. With up to 0.62 products of 65 x (145 x 16) by

@@ -118,7 +118,7 @@ int depth_of_copied_rows(const TileLayout& layout, const Operand& operand, const
   const auto& context = layout.context;
   const auto& reductions = stage.reduction_order;
   const int parallel = stage.cpu().parallel;
-  if (!operand.affine || layout.in_panel(operand) || reductions.empty() ||
+  if (layout.in_panel(operand) || reductions.empty() ||
       context.bytes_apart(operand, context.outputs() + reductions.back()) < codegen::kLineBytes)
     return -1;
   std::vector<int64_t> tile;

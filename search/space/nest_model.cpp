@@ -204,7 +204,7 @@ int NestModel::lanes_of_adjacent_rows(int vector_loop) const {
     has_rows = true;
   }
   // What the second caches hold together gains nothing: 512 rows of 512, 1 MB, took 11 us at home, 12.7 so.
-  const int64_t near = context.target->l2_bytes * std::max(context.target->threads, 1);
+  const int64_t near = context.target->l2_bytes * context.target->threads;
   if (!has_rows || bytes_read() <= static_cast<double>(near)) return 0;
   const double body = static_cast<double>(row) * std::max(operations(), 1.0);
   for (int lanes = natural_lanes(); lanes >= costs::kFewestLanes; lanes /= 2)

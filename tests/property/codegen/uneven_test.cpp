@@ -247,7 +247,7 @@ TEST_CASE("unrolled minima and maxima, combined in pairs, take each term and see
   expect_right(stage);
 }
 
-TEST_CASE("windows and terms that are left out are combined one by one", "[property]") {
+TEST_CASE("unrolled minima and maxima of windows, and of terms at borders, are right", "[property]") {
   const std::string text = GENERATE("def f(float(M) A) -> (O) { O(m) max=! A(m + k) where k in 0:4 }",
                                     "def f(float(M) A) -> (O) { O(m) min=! (m + k >= 2 && m + k < M + 2 ? A(m + k - 2) "
                                     ": 1) where m in 0:M, k in 0:4 }");
