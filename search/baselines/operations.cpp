@@ -273,9 +273,7 @@ bool feeds_next_only(const ir::Program& program, int number) {
   if (program.tensors[tensor].role != ir::Role::Temporary) return false;
   bool next = false;
   for (size_t s = number + 1; s < program.statements.size(); ++s) {
-    const auto& later = program.statements[s];
-    bool reads = later.previous == tensor || later.unwritten == tensor;
-    ir::for_each_read(*later.value, [&](const ir::Read& read) { reads |= read.tensor == tensor; });
+    const bool reads = codegen::takes_up(program.statements[s], tensor);
     if (reads && s != static_cast<size_t>(number) + 1) return false;
     next |= reads;
   }

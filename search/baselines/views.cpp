@@ -251,14 +251,8 @@ bool is_quotient(const ir::Program& program, const ir::Statement& statement, int
 }
 
 bool read_after(const ir::Program& program, int tensor, int last) {
-  for (size_t s = static_cast<size_t>(last) + 1; s < program.statements.size(); ++s) {
-    const auto& later = program.statements[s];
-    if (later.previous == tensor || later.unwritten == tensor) return true;
-    bool reads = false;
-    ir::for_each_read(*later.value, [&](const ir::Read& read) { reads |= read.tensor == tensor; });
-    if (reads) return true;
-  }
-  return false;
+  return std::any_of(program.statements.begin() + last + 1, program.statements.end(),
+                     [&](const ir::Statement& statement) { return codegen::takes_up(statement, tensor); });
 }
 
 }  // namespace tile_tune::search
