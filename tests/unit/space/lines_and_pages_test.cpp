@@ -1,5 +1,6 @@
 // Defaults that know which lines and pages a tile reads, how threads share a sum, and what maxima and complex results
 // cost.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -53,6 +54,20 @@ TEST_CASE("what is copied across lines is copied by whole lines", "[unit]") {
   // Inside the loop over b, outside that over c.
   CHECK(nest.packings[0].depth == 1);
   CHECK(nest.order[0][0] == 2);
+}
+
+TEST_CASE("for few passes over them rows from memory are copied whole", "[unit]") {
+  const auto is_whole = [](int64_t columns, int64_t matrices) {
+    const auto nest = avx2("def f(float(A,D,B) X, float(C,D) W) -> (O) { O(c,b,a) +=! X(a,d,b) * W(c,d) }",
+                           {{"A", matrices}, {"B", 156}, {"C", columns}, {"D", 156}});
+    REQUIRE(nest.packings.size() == 1);
+    const auto& order = nest.order[0];
+    const auto vectors = std::find(order.begin(), order.end(), nest.vector_loop());
+    return nest.packings[0].depth > 0 && vectors - order.begin() >= nest.packings[0].depth;
+  };
+  CHECK(is_whole(24, 156));
+  CHECK_FALSE(is_whole(240, 156));
+  CHECK_FALSE(is_whole(24, 20));  // they come from the second caches
 }
 
 TEST_CASE("threads share a sum whose length has few divisors", "[unit]") {
