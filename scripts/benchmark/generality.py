@@ -93,10 +93,15 @@ def report(data, suite_path):
 
 
 def summary(data, seed, title, date):
-    """What docs/performance.md has of it: the table of default schedules, and the worst."""
+    """What docs/performance.md has of it: the table of default schedules, the worst, and what searches made of some."""
     runs = data["passes"].get("default", {})
-    return {"seed": seed, "title": title, "date": date, "rows": table(runs, "default", data["families"]),
-            "worst": [[name, round(ratio, 2)] for name, ratio in worst(runs, "default")]}
+    found = {"seed": seed, "title": title, "date": date, "rows": table(runs, "default", data["families"]),
+             "worst": [[name, round(ratio, 2)] for name, ratio in worst(runs, "default")]}
+    tuned = data["passes"].get("tuned", {})
+    if both := gain(tuned):
+        found["tuned"] = {"rows": table(tuned, "tuned", []), "default_over_tuned": [round(ratio, 2) for ratio in both],
+                          "worst": [[name, round(ratio, 2)] for name, ratio in worst(tuned, "tuned", 3)]}
+    return found
 
 
 def weakest(runs, count):

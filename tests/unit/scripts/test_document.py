@@ -80,6 +80,13 @@ class Document(unittest.TestCase):
         self.assertIn("## Drawn workloads, seed 7, AVX2", text)
         self.assertIn("| product | 4 | 1.50 | 0.50 | 0.50 |", text)
         self.assertIn("The worst: x_7_1 0.50.", text)
+        self.assertNotIn("searches of 30 s", text)
+        data["generated"][0]["tuned"] = {"rows": [["all", "2", "1.75", "1.25", "1.25"]], "worst": [["x_7_1", 1.25]],
+                                         "default_over_tuned": [0.5, 0.25]}
+        text = document.render(data, {})
+        self.assertIn("| all | 2 | 1.75 | 1.25 | 1.25 |", text)
+        self.assertIn("The worst: x_7_1 1.25.", text)
+        self.assertIn("Default schedules over those: geometric mean 0.50, least 0.25.", text)
 
     def test_ratios_of_other_passes_come_in_by_name(self):
         plain, automatic, python = (runs.run("a", "fused-chains", 2.0) for _ in range(3))
