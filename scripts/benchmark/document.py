@@ -88,7 +88,7 @@ def generated_table(drawn):
     searched = ""
     if tuned := drawn.get("tuned"):
         mean, least = tuned["default_over_tuned"]
-        searched = ("\nAfter searches of 30 s, for the weakest of those that a library computes and some at random:\n\n"
+        searched = ("\nAfter short searches, for the weakest of those that a library computes and some at random:\n\n"
                     f"{of(tuned)}\nDefault schedules over those: geometric mean {mean:.2f}, least {least:.2f}.\n")
     return (f"## Drawn workloads, seed {drawn['seed']}, {drawn['title']}\n\nDefault schedules over the best library, by "
             f"`scripts/generality` ({drawn['date']}); nobody had looked at them before.\n\n{of(drawn)}{searched}")

@@ -170,8 +170,7 @@ int depth_of_whole_rows(const TileLayout& layout, const Operand& operand, const 
   const codegen::Target& target = *context.target;
   const bool is_far = layout.bytes_of(operand) > static_cast<double>(target.l2_bytes) * target.threads;
   const bool fits = bytes_of_copies(layout, operand, stage, outside) <= static_cast<double>(target.l3_bytes) / 2;
-  return is_far && fits && layout.copy_depth(operand, order, outside, stage.cpu().parallel) == outside ? outside
-                                                                                                       : depth;
+  return is_far && fits ? outside : depth;
 }
 
 // Of a tile's multiples that make a vector of neighbours or so, the one that loses least in the last tile.
