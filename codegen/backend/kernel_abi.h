@@ -2,13 +2,15 @@
 //
 // A kernel is `int NAME(struct halide_buffer_t* arg...)`, one buffer per kernel_arguments(). Dimension 0 of a buffer is
 // the first one of ir::memory_order(), and its host pointer shows element (0, ..., 0). The initial value of an in/out
-// output is an argument of its own, and may be the very buffer of that output. Of a collapsed schedule, too, buffers
+// output is an argument of its own, and may be the very buffer of that output. A kernel of known shapes takes buffers
+// at their word: nothing looks whether one is what the program says. Of a collapsed schedule, too, buffers
 // have the dimensions of the program; its kernels look at none of them.
 //
 // Where packed_forms() of the schedule (codegen/schedule/packed_form.h) has a form for a constant, the buffer of that
 // argument is the packed operand, and the object also defines `int NAME_packT(struct halide_buffer_t* constant, struct
 // halide_buffer_t* packed)` for tensor number T, which fills it. A packed operand has the type and the extents of the
-// form, the fastest first. Any other constant is an argument like every input.
+// form, the fastest first; given a buffer without memory, NAME_packT leaves these in it. Any other constant is an
+// argument like every input.
 #pragma once
 
 #include <string>

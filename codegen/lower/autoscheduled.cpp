@@ -11,6 +11,7 @@
 #include "codegen/lower/functions/rare.h"
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/kernel_target.h"
+#include "codegen/lower/known_shapes.h"
 #include "codegen/lower/lower.h"
 #include "codegen/lower/padded_inputs.h"
 #include "codegen/lower/reversed.h"
@@ -97,6 +98,7 @@ Halide::Module autoscheduled_module(const ir::Program& program, AutoScheduler sc
   Lowered lowered = lower_unscheduled(with_padded_inputs(program), halide_target(target));
   const Halide::Target halide = kernel_target(program, {}, target);
   schedule_automatically(lowered.pipeline, scheduler, halide, target);
+  if (have_known_shapes(program)) lowered.pipeline.add_custom_lowering_pass(new KnownShapes(false));
   return lowered.pipeline.compile_to_module(lowered.arguments(), function, halide);
 }
 

@@ -55,10 +55,13 @@ Halide::Module lowered_module(const ir::Program& program, const Schedule& schedu
                               const std::vector<Halide::Target::Feature>& features = {}) {
   const auto forms = packed_forms(program, schedule);
   Lowered lowered = lower(program, schedule, target, forms);
-  if (is_collapsed) lowered.pipeline.add_custom_lowering_pass(new KnownShapes());  // which takes it
   Halide::Target halide = kernel_target(program, forms, target, !schedule.runtime.sizes.empty());
   for (const auto feature : features) halide.set_feature(feature);
+  if (schedule.runtime.sizes.empty() && have_known_shapes(program))
+    lowered.pipeline.add_custom_lowering_pass(new KnownShapes(is_collapsed));  // which takes it
   Halide::Module module = lowered.pipeline.compile_to_module(lowered.arguments(), function, halide);
+  // Packing functions are asked how large a buffer they want.
+  halide.set_feature(Halide::Target::NoBoundsQuery, false);
   for (const auto& form : forms) {
     Lowered packing = lower_packing(program, form, target);
     const std::string name = packing_function(function, form.tensor);
@@ -170,14 +173,14 @@ Result<Compiled> compile_autoscheduled(const ir::Program& program, AutoScheduler
 }
 
 Result<std::string> lowered_loops(const ir::Program& program, const Schedule& schedule, const Target& target) {
-  return make_guarded("lowering a kernel", program, schedule, target,
-                      [&](const auto& form, const auto& own) -> Result<std::string> {
-                        std::ostringstream text;
-                        const auto module = lowered_module(form, own, target, form.name, schedule.collapsed,
-                                                           {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
-                        text << module.functions().front().body;
-                        return text.str();
-                      });
+  return make_guarded(
+      "lowering a kernel", program, schedule, target, [&](const auto& form, const auto& own) -> Result<std::string> {
+        std::ostringstream text;
+        const auto module =
+            lowered_module(form, own, target, form.name, schedule.collapsed, {Halide::Target::NoAsserts});
+        text << module.functions().front().body;
+        return text.str();
+      });
 }
 
 Result<std::string> halide_source(const ir::Program& program, const Schedule& schedule, const Target& target,
@@ -192,8 +195,7 @@ Result<std::string> halide_source(const ir::Program& program, const Schedule& sc
 Result<std::string> kernel_assembly(const ir::Program& program, const Schedule& schedule, const Target& target,
                                     const std::filesystem::path& directory) {
   const auto assembly_of = [&](const ir::Program& form, const Schedule& own) -> Result<std::string> {
-    const auto module = lowered_module(form, own, target, form.name, schedule.collapsed,
-                                       {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery});
+    const auto module = lowered_module(form, own, target, form.name, schedule.collapsed, {Halide::Target::NoAsserts});
     const auto path = directory / "kernel.s";
     module.compile({{Halide::OutputFileType::assembly, path.string()}});
     std::ifstream file(path, std::ios::binary);

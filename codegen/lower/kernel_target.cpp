@@ -11,6 +11,7 @@ Halide::Target kernel_target(const ir::Program& program, const std::vector<Packe
                              bool has_runtime_sizes) {
   Halide::Target halide = halide_target(target);
   halide.set_feature(Halide::Target::NoRuntime);
+  halide.set_feature(Halide::Target::NoBoundsQuery);
   // The context and stream of a device are the caller's.
   if (target.device == Device::Gpu) halide.set_feature(Halide::Target::UserContext);
   if (has_known_pole(program)) halide.set_feature(Halide::Target::StrictFloat);

@@ -18,9 +18,12 @@ constexpr std::string_view kAccess = "halide_error_access_out_of_bounds",
 constexpr std::string_view kOthers[] = {"halide_error_bad_dimensions",
                                         "halide_error_bad_type",
                                         "halide_error_buffer_allocation_too_large",
+                                        "halide_error_buffer_argument_is_null",
                                         "halide_error_buffer_extents_negative",
                                         "halide_error_buffer_extents_too_large",
-                                        "halide_error_constraints_make_required_region_smaller"};
+                                        "halide_error_constraints_make_required_region_smaller",
+                                        "halide_error_device_dirty_with_no_device_support",
+                                        "halide_error_host_is_null"};
 
 // The numbers that buffers are held to, from where code would complain of others.
 class Numbers : public Halide::Internal::IRVisitor {
@@ -39,6 +42,11 @@ class Numbers : public Halide::Internal::IRVisitor {
 
 }  // namespace
 
+bool have_known_shapes(const ir::Program& program) {
+  return std::none_of(program.tensors.begin(), program.tensors.end(),
+                      [](const auto& tensor) { return tensor.storage.has_strides_from_buffer(); });
+}
+
 Stmt KnownShapes::mutate(const Stmt& stmt) {
   if (!has_looked_) {
     has_looked_ = true;
@@ -52,11 +60,13 @@ Stmt KnownShapes::mutate(const Stmt& stmt) {
 Stmt KnownShapes::visit(const AssertStmt* op) {
   const auto* error = op->message.as<Call>();
   const std::string_view name = error ? std::string_view(error->name) : std::string_view();
-  if (name == kAccess && !Halide::Internal::is_const_one(
-                             Halide::Internal::simplify(Halide::Internal::substitute(numbers_, op->condition))))
-    throw Halide::CompileError("a kernel of collapsed dimensions would access what is outside of a tensor");
-  const bool is_known = name == kAccess || name == kConstraint ||
-                        std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers);
+  bool is_known = name == kConstraint || std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers);
+  if (name == kAccess) {
+    is_known = Halide::Internal::is_const_one(
+        Halide::Internal::simplify(Halide::Internal::substitute(numbers_, op->condition)));
+    if (is_collapsed_ && !is_known)
+      throw Halide::CompileError("a kernel of collapsed dimensions would access what is outside of a tensor");
+  }
   return is_known ? Halide::Internal::Evaluate::make(0) : IRMutator::visit(op);
 }
 
