@@ -189,7 +189,8 @@ double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t
   for (int64_t& line : lines) line /= codegen::kLineBytes;
   std::sort(lines.begin(), lines.end());
   const auto count = static_cast<double>(std::unique(lines.begin(), lines.end()) - lines.begin());
-  const bool is_near = count * steps * codegen::kLineBytes <= static_cast<double>(context.target->l1_bytes) / 2;
+  const bool is_near = count * steps * codegen::kLineBytes <= static_cast<double>(context.target->l1_bytes) / 2 &&
+                       !overfills_first_cache(context, operand, tile);
   const bool is_copied =
       (!has_neighbours || loses_lines(context, operand, tile)) && passes_over(operand, tile) >= costs::kPassesToPack &&
       tensor_bytes(context.program->tensors[operand.tensor]) <= static_cast<double>(context.target->l3_bytes);

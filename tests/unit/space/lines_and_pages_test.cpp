@@ -27,6 +27,16 @@ TEST_CASE("rows of a tile are neighbours where their lines come from the second 
   CHECK(nest.tiles[0].back() == 5);
 }
 
+TEST_CASE("rows of a tile are neighbours where others share their places in the first cache", "[unit]") {
+  // Rows along c are 36 KB apart, steps of the sum 2 KB, rows along d and e 4 bytes.
+  const char* const text = "def f(float(B,F,A) X, float(C,F,D,E) Y) -> (O) { O(c,d,e,b,a) +=! X(b,f,a) * Y(c,f,d,e) }";
+  const auto nest = avx2(text, {{"A", 16}, {"B", 2}, {"C", 10}, {"D", 32}, {"E", 16}, {"F", 18}});
+  CHECK(nest.tiles[0].back() == 1);
+  CHECK(nest.tiles[1].back() > 1);
+  // With lines between them they have places enough.
+  CHECK(avx2(text, {{"A", 16}, {"B", 2}, {"C", 10}, {"D", 33}, {"E", 16}, {"F", 18}}).tiles[0].back() == 5);
+}
+
 TEST_CASE("a sum in lanes shares a copy among rows along one loop", "[unit]") {
   const char* const text =
       "def f(float(N,Y,X,G,C) I, float(G,C,Y,X) K) -> (O) { O(n,g) +=! I(n,y,x,g,c) * K(g,c,y,x) }";
@@ -213,15 +223,14 @@ TEST_CASE("columns whose lines the second cache has no sets for are copied", "[u
   CHECK(wide.vector_loop() == 1);
   CHECK(wide.packings.size() == 1);
   CHECK(avx2(text, {{"K", 1700}, {"M", 336}, {"N", 1024}}).vector_loop() == 0);
-  // A tensor that no cache holds is copied inside of loops that lead to other lines of it, outside of the one that
-  // reads neighbours.
+  // A tensor that no cache holds is copied inside of loops that lead to other lines of it, a second cache's at a time.
   const auto contraction =
       bound("def f(float(F,E,A) X, float(E,B,C,F,D) Y) -> (O) { O(c,a,d,f,b) +=! X(f,e,a) * Y(e,b,c,f,d) }",
             {{"A", 64}, {"B", 64}, {"C", 20}, {"D", 32}, {"E", 64}, {"F", 4}});
   const auto tiles = Space(contraction, two_threads(32, 16, 1 << 19)).default_schedule().stages.at(0).nest();
   REQUIRE(tiles.packings.size() == 1);
   CHECK(tiles.packings[0].operand == 1);
-  CHECK(tiles.packings[0].depth == 3);
+  CHECK(tiles.packings[0].depth == 4);
 }
 
 TEST_CASE("a sum whose vectors come from memory walks in their order", "[unit]") {
