@@ -321,8 +321,8 @@ TEST_CASE("a time far too short for the default schedule leaves it standing, in 
 // scripts/tile-tune builds before it becomes the tool, which takes minutes the first time.
 TEST_CASE("what a script did before it became the tool takes nothing of --time") {
   const Sandbox box;
-  const auto result = box.run_program({"sh", "-c", "sleep 8; exec \"$@\"", "sh", Sandbox::tool(), "tune", "matvec.tc",
-                                       "-s", "R=31,C=37", "--time", "8", "--db", "t.db", "--json"});
+  const auto result = box.run_program({"sh", "-c", "sleep 30; exec \"$@\"", "sh", Sandbox::tool(), "tune", "matvec.tc",
+                                       "-s", "R=31,C=37", "--time", "30", "--trials", "4", "--db", "t.db", "--json"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   // The default schedule is measured even where the time is over.

@@ -129,12 +129,20 @@ TEST_CASE("wrong results") {
 TEST_CASE("of long calls one is judged, and the rest before anything is kept") {
   auto options = faulty_options();
   options.limits.run_seconds = 5;
-  const auto workers = start(options, Behaviour::Long);
-  REQUIRE(workers->measure({scheduled(Behaviour::Long)}, scheduled(Behaviour::Long)).size() == 1);
-  const auto result = workers->measure({scheduled(Behaviour::LongSlower), scheduled(Behaviour::LongWrongOfNan),
-                                        scheduled(Behaviour::LongFaster), scheduled(Behaviour::LongBehind)},
-                                       scheduled(Behaviour::Long));
-  REQUIRE(result.size() == 4);
+  std::unique_ptr<Workers> workers;
+  std::vector<Measurement> result;
+  const auto are_told_apart = [&] {
+    return result[0].outcome == Outcome::Slow && result[2].outcome == Outcome::Ok && result[3].outcome == Outcome::Slow;
+  };
+  // On a busy machine a call may take as long as one that is to be slower.
+  for (int attempt = 0; attempt == 0 || (attempt < 4 && !are_told_apart()); ++attempt) {
+    workers = start(options, Behaviour::Long);
+    REQUIRE(workers->measure({scheduled(Behaviour::Long)}, scheduled(Behaviour::Long)).size() == 1);
+    result = workers->measure({scheduled(Behaviour::LongSlower), scheduled(Behaviour::LongWrongOfNan),
+                               scheduled(Behaviour::LongFaster), scheduled(Behaviour::LongBehind)},
+                              scheduled(Behaviour::Long));
+    REQUIRE(result.size() == 4);
+  }
   CHECK(result[0].outcome == Outcome::Slow);
   CHECK(result[0].samples_ns.size() == 1);
   CHECK(result[1].outcome == Outcome::Wrong);
