@@ -334,6 +334,11 @@ struct Applier : Tiling {
            bytes >= costs::kLeastSharedCopy;
   }
 
+  // Of each reduction loop inside of so many tile loops: all pieces of a parallel one run inside of none.
+  const std::vector<int64_t>& reductions_inside(int depth) const {
+    return depth == 0 && schedule.parallel_reduction ? stage.loops.reduction : stage.reduction_extents;
+  }
+
   // Iterations of each loop, output loops first, while `depth` tile loops of the nest are open.
   std::vector<int64_t> iterations_inside(int depth) const {
     std::vector<int64_t> result = placement.extents;
@@ -343,13 +348,14 @@ struct Applier : Tiling {
       result[p] = schedule.tiles[p][level];
     }
     const bool in_block = !blocks().empty() && depth >= outputs();
-    const auto& reduction = in_block ? schedule.reduction_block : stage.reduction_extents;
+    const auto& reduction = in_block ? schedule.reduction_block : reductions_inside(depth);
     for (size_t r = 0; r < reduction.size(); ++r) result.push_back(std::min(reduction[r], stage.loops.reduction[r]));
     return result;
   }
 
   // Of terms that a constraint leaves out nothing is read, so that a copy may be smaller than its loops say.
   PackedOperand with_cut_dimensions(PackedOperand packed, const std::vector<int64_t>& iterations) const {
+    const auto& reductions = reductions_inside(std::max(packed.choice.depth, 0));
     const auto& loops = stage.loops;
     std::vector<bool> in_part(statement.indices.size());
     for (int p = 0; p < outputs(); ++p) in_part[loops.output_index[p]] = iterations[p] < loops.output[p];
@@ -358,7 +364,7 @@ struct Applier : Tiling {
     auto cut = cut_indices(statement, in_part);
     // And of the last block there may be less.
     for (size_t r = 0; r < loops.reduction.size(); ++r)
-      if (const int64_t block = iterations[outputs() + r]; block > 0 && stage.reduction_extents[r] % block != 0)
+      if (const int64_t block = iterations[outputs() + r]; block > 0 && reductions[r] % block != 0)
         cut[loops.reduction_index[r]] = true;
     const auto& subscripts = loops.operands[packed.choice.operand].subscripts;
     for (size_t d = 0; d < subscripts.size(); ++d)

@@ -70,6 +70,9 @@ std::vector<CopyLoop> in_blocks(const PackedOperand& packed, const Transposition
   for (size_t i = 1; i < blocks.source.size(); ++i) {
     const int inner = blocks.source[i - 1], outer = blocks.source[i];
     func.bound_extent(packed.vars[inner], static_cast<int>(region[inner]));
+    // With an extent that Halide finds no number for, where the region begins and ends are as far apart as they ever
+    // are for its check of what is read, and the kernel fails it.
+    if (packed.unclamped[outer]) func.bound_extent(packed.vars[outer], static_cast<int>(region[outer]));
     const Var both(packed.vars[outer].name() + "_f");
     func.fuse(source, packed.vars[outer], both);
     source = both;

@@ -137,13 +137,13 @@ class Writer {
     const Nest nest{s, stage, std::move(loops), std::move(extents)};
     if (stage.is_gpu()) return gpu_nest(nest, indent);
     if (stage.scan) line(indent, "running totals, each element added once; then");
+    extras(nest, 0, indent);
     if (stage.parallel_reduction) {
       const auto& [loop, pieces] = *stage.parallel_reduction;
       const int64_t rest = left_over(loops_of(program_, statement(s)), stage);
       line(indent++, fmt::format("parallel for {} pieces of {}, combined at the end{}", pieces,
                                  reduction_name(nest, loop), rest > 0 ? fmt::format(" with {} left over", rest) : ""));
     }
-    extras(nest, 0, indent);
     indent = write_tile_loops(nest, indent);
     write_tile(nest, indent);
   }

@@ -135,6 +135,57 @@ TEST_CASE("a dimension that a border cuts short is not fused with the run inside
   test::KernelCheck(program).expect_right(schedule);
 }
 
+TEST_CASE("a copy for pieces of a sum over a window reads nothing beyond its operand", "[property]") {
+  // Dilated: rows of pieces, and rows of results, which one loop runs over.
+  const auto program = test::bound_program(
+      "def f(float(N,C,X,Y) I, float(F,C,2,2) K) -> (O) { O(n,f,x,y) +=! I(n,c,x + 2*kx,y + 2*ky) * K(f,c,kx,ky) "
+      "where x in 0:7, y in 0:3, kx in 0:2, ky in 0:2 }",
+      {{"N", 8}, {"C", 5}, {"F", 4}, {"X", 9}, {"Y", 5}});
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 0;
+  stage.cpu().lanes = 8;
+  stage.cpu().parallel = 1;
+  stage.order = {{2, 0, 1, 3}};
+  stage.tiles = {{8}, {4}, {1}, {3}};
+  stage.reduction_order = {0, 2, 1};
+  stage.reduction_block = {5, 1, 2};
+  stage.reduction_unroll = {1, 1, 2};
+  stage.parallel_reduction = codegen::ParallelReduction{1, 2};
+  stage.packings = {{0, 1, {0, 3, 2, 1}}};
+  codegen::Schedule schedule;
+  schedule.stages = {stage};
+  test::KernelCheck(program).expect_right(schedule);
+}
+
+TEST_CASE("a copy around all pieces of a sum has what each of them reads", "[property]") {
+  // The sum's neighbours lie inside the window's rows, or outside.
+  const auto [text, storage] =
+      GENERATE(std::pair{"def f(float(N,X,C) I, float(F,C,K) W) -> (O) { O(n,f,x) +=! I(n,x + k,c) * W(f,c,k) where x "
+                         "in 0:7, k in 0:K }",
+                         std::vector<int>{0, 2, 1}},
+               std::pair{"def f(float(N,C,X) I, float(F,C,K) W) -> (O) { O(n,f,x) +=! I(n,c,x + k) * W(f,c,k) where x "
+                         "in 0:7, k in 0:K }",
+                         std::vector<int>{0, 2, 1}});
+  const auto program =
+      test::bound_program(text, {{"N", 8}, {"X", 9}, {"C", GENERATE(12, 13)}, {"F", 3}, {"K", 3}});  // 13: one is left
+  const auto loops = codegen::loops_of(program, program.statements[0]);
+  codegen::NestSchedule stage;
+  stage.cpu().vector_loop = 0;
+  stage.cpu().lanes = 8;
+  stage.order = {{0, 1, 2}};
+  stage.tiles = {{8}, {3}, {1}};
+  stage.reduction_order = {0, 1};
+  for (const int64_t extent : loops.reduction) {
+    stage.reduction_block.push_back(extent >= 12 ? 3 : extent);
+    stage.reduction_unroll.push_back(1);
+  }
+  stage.parallel_reduction = codegen::ParallelReduction{loops.reduction[0] >= 12 ? 0 : 1, 4};
+  stage.packings = {{0, 0, storage}};
+  codegen::Schedule schedule;
+  schedule.stages = {stage};
+  test::KernelCheck(program).expect_right(schedule);
+}
+
 TEST_CASE("a copy in vectors of two reads nothing beyond its operand", "[property]") {
   // Five rows in vectors of two were halved to single ones, which Halide let begin beyond the tensor.
   auto program = test::bound_program("def f(double(M,K) A, double(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
