@@ -57,6 +57,8 @@ inline constexpr int64_t kWayBytes = 4096;
 inline constexpr double kLoadFromSecondCache = 2;
 /// Pages that the first TLB knows: 64 to 96 of x86's since 2013.
 inline constexpr int64_t kPagesAtOnce = 64;
+/// Pages that the second TLB knows: 1536 to 3072 of x86's since 2015, 2048 of Zen 2 and 3 and of Ice Lake.
+inline constexpr int64_t kPagesOfSecondTlb = 2048;
 /// A contiguous vector loaded and stored.
 inline constexpr double kVectorMove = 2;
 /// Steps in memory up to which lanes are whole vectors that are shuffled; others are loaded one by one. Maxima over 27

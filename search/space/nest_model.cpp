@@ -241,6 +241,8 @@ int64_t NestModel::row_piece(int vector_loop, int64_t lanes) const {
     return (extent(vector_loop) + at_a_time - 1) / at_a_time * at_a_time;
   };
   while (piece > lanes && (piece > extent(vector_loop) || 4 * computed(piece) > 5 * computed(piece / 2))) piece /= 2;
+  for (int64_t fewer = piece; 2 * fewer > piece && extent(vector_loop) <= longest_at_home(lanes); fewer -= lanes)
+    if (extent(vector_loop) % fewer == 0) return fewer;
   return piece;
 }
 
@@ -253,8 +255,12 @@ int64_t NestModel::pieces_of_row(int64_t extent) const {
                              wanted);
 }
 
+int64_t NestModel::longest_at_home(int64_t lanes) const {
+  return std::max(context.target->l1_bytes / 4 / static_cast<int64_t>(dtype_size(context.type)), lanes);
+}
+
 int64_t NestModel::row_tile(int64_t extent, int64_t lanes) const {
-  const int64_t most = std::max(context.target->l1_bytes / 4 / static_cast<int64_t>(dtype_size(context.type)), lanes);
+  const int64_t most = longest_at_home(lanes);
   for (int64_t pieces = pieces_of_row(extent);; ++pieces) {
     const int64_t tile = ((extent + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
     if (tile <= std::min(extent, most) || tile == lanes) return tile;

@@ -74,9 +74,12 @@ struct NestModel {
   /// cache has all that is read. (With vectors of 256 bits, 120 x 8192 over its rows by a vector took 62 us a vector at
   /// a time, 34 with a line and 28 with two; 6144 x 6144 from memory 4.8 ms, 4.4 and 5.3 to 5.9: two Zen 4 cores,
   /// 2026-11-27. Vectors that move in steps are shuffled, and go one by one: 1.4 ms for 8 x 64 x 112 x 112 and 3 x
-  /// 3, 1.9 with two.)
+  /// 3, 1.9 with two.) Rather a little less if that divides a row, which then waits whole: 7480 x 600 over its rows by
+  /// a vector took 330 us in halves of 320, 257 so (two Zen 3 cores, 2026-11-29).
   int64_t row_piece(int vector_loop, int64_t lanes) const;
-  /// The output row cut into equal pieces whose accumulators fill at most a quarter of the first cache.
+  /// Elements whose accumulators fill a quarter of the first cache.
+  int64_t longest_at_home(int64_t lanes) const;
+  /// The output row cut into equal pieces of no more.
   int64_t row_tile(int64_t extent, int64_t lanes) const;
   /// Where no operand stays put: the output loop, beside the vector loop if there is one, with the nearest steps in
   /// memory, along which more sums are in flight; -1: none. Maxima over 71 rows of 4 floats took 2.3 us eight at a

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "codegen/schedule/packed_form.h"
+#include "codegen/schedule/prefetch.h"
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
 #include "search/space/default_parallel.h"
@@ -243,11 +244,15 @@ std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
 // The vector operand where it comes from memory and is used once, by few rows of results: it is read in long pieces of
 // its own rows, which lie pages apart, a few of them at a time, and the sums wait in the first cache. 8 x 1024 by 1024
 // x 13160 took 5.7 ms with 48 columns at a time, 2.3 so, (1024 x 8)^T 4.1 and 2.4; what the last cache holds is slower
-// so (8 x 512 by 512 x 2048: 76 and 93 us; two Zen 4 cores, 2026-11-26 and 28).
+// so (8 x 512 by 512 x 2048: 76 and 93 us; two Zen 4 cores, 2026-11-26 and 28). Unless it is on more pages than the
+// second TLB knows, each of which every panel comes to: of products of 2 to 16 rows by 1859 to 3480 pages, of 8 to 14
+// MB, 15 were 1.1 to 2.9 times as fast so, two 0.96 and 1.02, by 1460 and 1500 pages 0.91 to 1.02 (AVX2 on two Zen 3
+// cores, 2026-11-29).
 void read_in_long_pieces(const TileLayout& layout, NestSchedule& stage) {
   // Of 8, 16 and 32 steps: 7 x 8272 by 8272 x 3437 took 8.3 to 8.8 ms with 8, 9.9 with 16, 4 x 2048 by 2048 x 8192 2.2
   // and 2.8 (two Zen 4 cores, 2026-11-28).
   constexpr int64_t kSteps = 8, kUnrolled = 2, kMostRows = 16;
+  constexpr double kMostOfTlb = 0.9;  // chosen: the others' pages are known as well
   const auto& context = layout.context;
   const int v = layout.tile.vector_loop;
   const auto size = static_cast<int64_t>(dtype_size(context.type));
@@ -259,12 +264,13 @@ void read_in_long_pieces(const TileLayout& layout, NestSchedule& stage) {
   if (stage.order.size() > 1 && (*row_loop < 0 || context.contiguous_loop() != *row_loop)) return;
   const int64_t rows = rows_of(layout, *row_loop);
   if (rows > kMostRows) return;
+  const auto far = static_cast<double>(std::max(context.target->l2_bytes, context.target->l3_bytes / 2));
+  const double on_many_pages = kMostOfTlb * static_cast<double>(costs::kPagesOfSecondTlb * costs::kWayBytes);
   const auto is_streamed = [&](const Operand& operand) {
     return operand.affine && layout.stride(operand, v) == 1 &&
            !codegen::is_packed_beforehand(*context.program, operand) &&
            layout.stride(operand, context.outputs()) * size >= costs::kWayBytes &&
-           layout.bytes_of(operand) >
-               static_cast<double>(std::max(context.target->l2_bytes, context.target->l3_bytes / 2));
+           layout.bytes_of(operand) > std::min(far, on_many_pages);
   };
   if (std::none_of(context.loops.operands.begin(), context.loops.operands.end(), is_streamed)) return;
   if (!std::all_of(stage.packings.begin(), stage.packings.end(), [&](const codegen::Packing& packing) {
@@ -290,6 +296,16 @@ void read_in_long_pieces(const TileLayout& layout, NestSchedule& stage) {
   stage.reduction_block = {block};
   const bool unrolls = codegen::most_unrolled(context.loops.reduction[0], block) % kUnrolled == 0;
   stage.reduction_unroll = {static_cast<int>(unrolls ? kUnrolled : 1)};
+  // Pieces shorter than what the hardware reads ahead are asked for a block ahead where they come from memory and are
+  // read once: (1792 x 2)^T by 1792 x 3479 took 870 us in pieces of 1.4 KB, 480 so, and in pieces of 7 KB 509 and 485
+  // (AVX2 on two Zen 3 cores, 2026-11-29).
+  if (home * size >= costs::kShortestStream || rows > sums.rows) return;
+  for (const Operand& operand : context.loops.operands) {
+    const codegen::Prefetch next{operand.number, context.outputs(), static_cast<int>(block)};
+    if (is_streamed(operand) && layout.bytes_of(operand) > far &&
+        codegen::bytes_ahead(*context.program, context.loops, stage, next))
+      stage.prefetches.push_back(next);
+  }
 }
 
 }  // namespace tile_tune::search
