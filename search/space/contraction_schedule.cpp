@@ -16,6 +16,7 @@
 #include "search/space/choices.h"
 #include "search/space/default_parallel.h"
 #include "search/space/distant_lines.h"
+#include "search/space/innermost_loop.h"
 #include "search/space/nest_model.h"
 #include "search/space/streamed_sums.h"
 #include "search/space/tile_layout.h"
@@ -404,6 +405,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   }
   stage.reduction_order = with_shared_taps_last(layout, stage.reduction_order);
   read_in_long_pieces(layout, stage);
+  unroll_short_loop(layout, stage);
   return stage;
 }
 
