@@ -12,11 +12,18 @@
 namespace tile_tune::search {
 namespace {
 
-codegen::NestSchedule avx2(const std::string& text, const ir::Sizes& sizes) {
+codegen::NestSchedule avx2(const std::string& text, const ir::Sizes& sizes,
+                           const codegen::Target& target = two_threads(32, 16, 1 << 20)) {
   const auto program = bound(text, sizes);
-  const auto schedule = Space(program, two_threads(32, 16, 1 << 20)).default_schedule();
+  const auto schedule = Space(program, target).default_schedule();
   REQUIRE(codegen::check(program, schedule).has_value());
   return schedule.stages.at(0).nest();
+}
+
+codegen::Target with_large_last_cache() {
+  auto target = two_threads(32, 16, 1 << 19);
+  target.l3_bytes = 32 << 20;
+  return target;
 }
 
 }  // namespace
@@ -55,6 +62,30 @@ TEST_CASE("panels whose terms lie on pages of their own are packed", "[unit]") {
   REQUIRE(nest.packings.size() == 1);
   CHECK(nest.packings[0].depth > 0);
   CHECK(avx2(text, {{"B", 96}, {"K", 48}, {"M", 128}, {"N", 40}}).packings.empty());
+}
+
+TEST_CASE("what few rows read from more pages than are known at a time is read in long pieces", "[unit]") {
+  const auto product = [](int64_t m, int64_t k, int64_t n) {
+    return avx2(kMatmul, {{"M", m}, {"K", k}, {"N", n}}, with_large_last_cache());
+  };
+  const auto many = product(8, 2000, 1100);
+  CHECK(many.reduction_block == std::vector<int64_t>{8});
+  CHECK(many.prefetches.empty());
+  CHECK(product(8, 1024, 1500).reduction_block == std::vector<int64_t>{1024});
+  // From memory pieces shorter than a page are asked for ahead.
+  const auto from_memory = product(2, 1792, 3479);
+  REQUIRE(from_memory.tiles[1].front() * 4 < 4096);
+  CHECK(from_memory.prefetches == std::vector<codegen::Prefetch>{{1, 2, 8}});
+  const auto longer = product(1, 512, 10527);
+  REQUIRE(longer.tiles[1].front() * 4 >= 4096);
+  CHECK(longer.prefetches.empty());
+}
+
+TEST_CASE("a row of sums that a narrower tile divides waits whole", "[unit]") {
+  const char* const text = "def f(float(K,M) A, float(K) x) -> (O) { O(m) +=! A(k,m) * x(k) }";
+  const auto target = with_large_last_cache();
+  CHECK(avx2(text, {{"K", 7480}, {"M", 600}}, target).tiles[0] == std::vector<int64_t>{600, 24});
+  CHECK(avx2(text, {{"K", 7480}, {"M", 601}}, target).tiles[0].front() < 601);
 }
 
 TEST_CASE("what is copied across lines is copied by whole lines", "[unit]") {
