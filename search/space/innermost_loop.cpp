@@ -58,16 +58,13 @@ struct ShortLoop {
   int shared_most() const {
     int best = -1;
     double least = 1;
-    for (int r = 0; r < context().reductions(); ++r)
+    for (int r = 0; r < context().reductions(); ++r) {
+      if (!can_be_unrolled(r, costs::kMostSharingTaps, costs::kMostUnrolledByDefault)) continue;
       for (const Operand& operand : context().loops.operands) {
-        if (!operand.affine || !layout.in_panel(operand) ||
-            !can_be_unrolled(r, costs::kMostSharingTaps, costs::kMostUnrolledByDefault))
-          continue;
-        if (const double part = share(operand, r); part < least) {
-          least = part;
-          best = r;
-        }
+        const double part = operand.affine && layout.in_panel(operand) ? share(operand, r) : 1;
+        if (part < least) least = part, best = r;
       }
+    }
     return best;
   }
 
