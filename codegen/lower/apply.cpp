@@ -393,6 +393,12 @@ struct Applier : Tiling {
     auto region = sides(stage.loops, stage.loops.operands[operand.choice.operand], iterations);
     PackedOperand packed = with_cut_dimensions(operand, iterations);
     if (operand.choice.depth == 0) copy_whole_dimensions(packed, region);
+    // Lanes beyond the loop of a masked vector are filled as well: what nobody wrote may be subnormal numbers, with
+    // which bae,edc->dcab of 15 x 16 x 24 and 24 x 72 x 16 took 2.6 ms instead of 70 us (two Emerald Rapids cores,
+    // 2026-11-30).
+    for (int d = 0; d < static_cast<int>(region.size()); ++d)
+      if (stage.follows_masked_loop(operand.choice.operand, d))
+        func.bound_extent(packed.vars[d], static_cast<int>(region[d]));
     // Blocks are cut by numbers: how far a region reaches is not known where its loops are not.
     const auto blocks = stage.has_runtime_loop() ? std::nullopt : transposition(packed, region, lanes);
     if (blocks) return in_blocks(packed, *blocks, region);

@@ -69,7 +69,8 @@ class Executor {
   /// Packs constants. All but `flush` must outlive the call.
   virtual std::unique_ptr<Call> bind(const ir::Program& program, const PreparedKernel& kernel, Memory& memory,
                                      Flush flush) const = 0;
-  /// From now on a touched guard of `memory` ends the process with a Wrong reply; nullptr ends the watch.
+  /// From now on a touched guard of `memory` ends the process with a Wrong reply, and what a kernel takes of scratch
+  /// memory is NaN until it is written, where the executor has that in hand; nullptr ends the watch.
   virtual void watch_guards(const Memory* memory, int reply_fd) const = 0;
   /// What a call's code other than 0 says. Crash: nothing runs in this process any more.
   virtual Reply fault(int code) const = 0;

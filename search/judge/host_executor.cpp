@@ -7,6 +7,7 @@
 #include "search/judge/guard_watch.h"
 #include "search/judge/host_kernel.h"
 #include "search/judge/kernel_call.h"
+#include "search/judge/kernel_runtime.h"
 
 namespace tile_tune::search {
 
@@ -27,6 +28,7 @@ std::unique_ptr<Call> HostExecutor::bind(const ir::Program& program, const Prepa
 
 void HostExecutor::watch_guards(const Memory* memory, int reply_fd) const {
   search::watch_guards(static_cast<const Buffers*>(memory), reply_fd);
+  tile_tune_fill_memory(memory != nullptr);
 }
 
 Reply HostExecutor::fault(int code) const {

@@ -19,6 +19,10 @@ int tile_tune_parallel_loop(void* user_context, int (*task)(void*, int, uint8_t*
 void* tile_tune_take_memory(void* user_context, size_t bytes);
 void tile_tune_give_memory_back(void* user_context, void* memory);
 
+/* Whether memory is filled with signalling NaNs, of f32 and f64, before it is handed out: what nobody wrote then shows
+ * in results, and in what lanes beyond them compute by the exception flags. */
+void tile_tune_fill_memory(int fills);
+
 /* tile_tune_rt4_stream and tile_tune_rt4_end_stream (tile_tune_rt.h). */
 void tile_tune_stream(void* to, int64_t offset, const void* from, int64_t first, int64_t bytes);
 void tile_tune_end_stream(void);

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cfenv>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +15,7 @@
 #include "search/judge/host_kernel.h"
 #include "search/judge/host_executor.h"
 #include "search/judge/kernel_call.h"
+#include "search/judge/kernel_runtime.h"
 #include "search/judge/verify.h"
 
 namespace tile_tune::test {
@@ -128,6 +131,21 @@ std::vector<std::vector<std::byte>> KernelCheck::outputs(const codegen::Schedule
   std::vector<std::vector<std::byte>> outputs;
   for (const int output : problem_.program.outputs) outputs.push_back(buffers.output(output).data);
   return outputs;
+}
+
+bool KernelCheck::computes_with_unwritten(const codegen::Schedule& schedule) {
+  codegen::Compiled ignored;
+  const auto kernel = require(search::Kernel::load(require(build(schedule, program(), ignored))));
+  search::Buffers buffers(problem_, search::Flush::End);
+  buffers.prepare_outputs(std::byte{0});
+  search::KernelCall call(problem_.program, kernel, buffers, search::Flush::End);
+  tile_tune_set_loop_threads(1);  // each thread has exception flags of its own
+  tile_tune_fill_memory(1);
+  std::feclearexcept(FE_INVALID);
+  CHECK(call() == 0);
+  tile_tune_fill_memory(0);
+  tile_tune_set_loop_threads(target_.threads);
+  return std::fetestexcept(FE_INVALID) != 0;
 }
 
 void KernelCheck::expect_right(const codegen::Schedule& schedule, const ir::Program& base) {
