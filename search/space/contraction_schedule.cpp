@@ -31,9 +31,7 @@ using codegen::NestSchedule;
 using codegen::Operand;
 
 std::vector<int> unrolled_for_tile(const TileLayout& layout) {
-  const auto& tile = layout.tile;
-  return unrolled_windows(layout.context, window_loops(layout.context, tile.vector_loop), tile.vector_loop, tile.lanes,
-                          tile.tile);
+  return unrolled_windows(layout.context, window_loops(layout.context, layout.tile.vector_loop), layout.tile);
 }
 
 // Vectors that rows of the tile load for different taps are the same.
@@ -44,7 +42,7 @@ bool is_shared_by_rows(const TileLayout& layout, int r) {
   const auto& operands = context.loops.operands;
   return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
     return operand.affine && layout.in_panel(operand) &&
-           share_of_rows(context, operand, r, layout.tile.vector_loop, layout.tile.tile) < 1;
+           share_of_rows(context, operand, r, layout.tile) < 1;
   });
 }
 
@@ -138,7 +136,7 @@ int depth_of_copied_rows(const TileLayout& layout, const Operand& operand, const
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t apart = context.bytes_apart(operand, p);
     if (apart == 0) passes *= layout.trips(p);
-    reads_neighbours |= apart != 0 && apart < codegen::kLineBytes && layout.tile.tile[p] > 1;
+    reads_neighbours |= apart != 0 && apart < codegen::kLineBytes && layout.tile.sizes[p] > 1;
   }
   const bool loses = loses_lines(context, operand, tile);
   const auto l3 = static_cast<double>(context.target->l3_bytes);
@@ -308,7 +306,7 @@ bool turns_pages(const TileLayout& layout) {
   const auto& context = layout.context;
   const codegen::Target& target = *context.target;
   double step = static_cast<double>(dtype_size(context.type)) / target.vector_bytes;
-  for (const int64_t size : layout.tile.tile) step *= static_cast<double>(size);
+  for (const int64_t size : layout.tile.sizes) step *= static_cast<double>(size);
   if (costs::halves_wide_vectors(target)) step *= 2;
   const int64_t pieces = layout.trips_of(TileLayout::Kind::Batch) * layout.trips_of(TileLayout::Kind::Panel);
   if (step >= kHidingStep || layout.trips_of(TileLayout::Kind::Row) < costs::kPassesToPack ||
@@ -334,8 +332,8 @@ int loop_to_store_for(const TileLayout& layout, const Operand& operand) {
   if (layout.in_panel(operand)) return layout.tile.vector_loop;
   int best = -1;
   for (int p = 0; p < layout.outputs(); ++p)
-    if (layout.tile.tile[p] > 1 && layout.stride(operand, p) != 0 &&
-        (best < 0 || layout.tile.tile[p] > layout.tile.tile[best]))
+    if (layout.tile.sizes[p] > 1 && layout.stride(operand, p) != 0 &&
+        (best < 0 || layout.tile.sizes[p] > layout.tile.sizes[best]))
       best = p;
   return best;
 }
@@ -349,7 +347,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   NestSchedule stage;
   stage.cpu().vector_loop = tile.vector_loop;
   stage.cpu().lanes = tile.lanes;
-  for (const int64_t size : tile.tile) stage.tiles.push_back({size});
+  for (const int64_t size : tile.sizes) stage.tiles.push_back({size});
   const bool shares = !layout.copies_batches() && shares_panels(layout);
   const bool rows_outside = !shares && !layout.walks_memory() &&
                             (layout.copies_batches() || (runs_rows_outside(layout) && !turns_pages(layout)));

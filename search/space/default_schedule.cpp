@@ -23,6 +23,7 @@
 #include "search/space/lane_tile.h"
 #include "search/space/moves.h"
 #include "search/space/nest_model.h"
+#include "search/space/term_size.h"
 #include "search/space/window_taps.h"
 
 namespace tile_tune::search {
@@ -206,7 +207,7 @@ NestSchedule product_in_lanes(const NestModel& model, const RegisterTile& tile) 
   NestSchedule stage;
   stage.cpu().vector_loop = tile.vector_loop;
   stage.cpu().lanes = tile.lanes;
-  for (const int64_t size : tile.tile) stage.tiles.push_back({size});
+  for (const int64_t size : tile.sizes) stage.tiles.push_back({size});
   stage.order = {loop_order(model, stage, -1)};
   choose_reduction(model, stage);
   // Innermost, as dot products have it.
@@ -216,7 +217,7 @@ NestSchedule product_in_lanes(const NestModel& model, const RegisterTile& tile) 
   stage.cpu().parallel = parallel_loops(model, stage);
   const int index = context.loops.reduction_index[tile.vector_loop - context.outputs()];
   for (const auto& operand : context.loops.operands)
-    if (is_copied_for_lanes(context, operand, tile.vector_loop, tile.tile))
+    if (is_copied_for_lanes(context, operand, tile.vector_loop, tile.sizes))
       stage.packings.push_back(
           {operand.number, copy_depth(model, stage, operand), order_along(context, operand, index)});
   return stage;

@@ -20,35 +20,19 @@ struct ShortLoop {
 
   const StageContext& context() const { return layout.context; }
 
-  // Vectors along the vector loop, rows along others.
-  int64_t pieces(int p) const { return layout.tile.tile[p] / (p == layout.tile.vector_loop ? layout.tile.lanes : 1); }
-
-  int64_t sums() const {
-    int64_t count = 1;
-    for (int p = 0; p < layout.outputs(); ++p) count *= pieces(p);
-    return count;
-  }
-
   // Single elements that a step reads, each for a vector of its own.
   int64_t elements() const {
     int64_t all = 0;
-    for (const Operand& operand : context().loops.operands) {
-      if (layout.in_panel(operand)) continue;
-      int64_t count = 1;
-      for (int p = 0; p < layout.outputs(); ++p)
-        if (layout.stride(operand, p) != 0) count *= pieces(p);
-      all += count;
-    }
+    for (const Operand& operand : context().loops.operands)
+      if (!layout.in_panel(operand)) all += pieces_of(context(), operand, layout.tile);
     return all;
   }
 
-  double share(const Operand& operand, int r) const {
-    return share_of_rows(context(), operand, r, layout.tile.vector_loop, layout.tile.tile);
-  }
+  double share(const Operand& operand, int r) const { return share_of_rows(context(), operand, r, layout.tile); }
 
   bool can_be_unrolled(int r, int64_t most_turns, int64_t most_operations) const {
     const int64_t turns = context().loops.reduction[r];
-    const int64_t operations = sums() * (is_complex(context().type) ? 4 : 1);
+    const int64_t operations = layout.tile.pieces() * (is_complex(context().type) ? 4 : 1);
     return turns > 1 && turns <= most_turns && stage.reduction_block[r] == turns &&
            turns * operations <= most_operations;
   }
@@ -77,7 +61,7 @@ struct ShortLoop {
     constexpr int64_t kOperations = 2;  // a register, between the 30 and 32 that gain and the 36 that do not
     const int registers = context().target->vector_registers;
     if (!can_be_unrolled(r, costs::kMostTapsUnrolled, kOperations * registers) ||
-        static_cast<double>(sums() + elements()) > kOverfull * registers)
+        static_cast<double>(layout.tile.pieces() + elements()) > kOverfull * registers)
       return false;
     const auto& operands = context().loops.operands;
     return std::none_of(operands.begin(), operands.end(), [&](const Operand& operand) {

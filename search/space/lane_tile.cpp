@@ -171,7 +171,7 @@ struct Lanes {
       if (!load) return;
       const double copies = moves(tile), found = copies + cost(tile, *load);
       if (!best || found < best->tile.cost)
-        best = LaneTile{{loop, width.lanes, tile, found, copies},
+        best = LaneTile{{{loop, width.lanes, tile}, found, copies},
                         *load == costs::kVectorLoad && (copies == 0 || (is_near && copies < kFewCopies * found))};
     };
     const auto for_each_size = [&](int p, int64_t others, const auto& visit) {

@@ -41,15 +41,6 @@ struct Candidate {
   std::vector<double> reread{};     // by operand: what a pass costs that reads it again from the last cache
 
   int64_t stride(const Operand& operand, int p) const { return context.distance(operand, p); }
-  // Rows or vectors of a tile along output loop p.
-  int64_t pieces(const std::vector<int64_t>& tile, int p) const { return tile[p] / (p == vector_loop ? lanes : 1); }
-  // What one operand has for a step.
-  int64_t pieces_of(const Operand& operand, const std::vector<int64_t>& tile) const {
-    int64_t count = 1;
-    for (int p = 0; p < context.outputs(); ++p)
-      if (stride(operand, p) != 0) count *= pieces(tile, p);
-    return count;
-  }
   // Vectors of one element each, and of one operand's.
   int64_t parts() const { return is_complex(context.type) ? 2 : 1; }
 
@@ -60,23 +51,23 @@ struct Candidate {
   }
   // Rows read neighbours of an operand that vectors do not run along; where vectors are of 64 bytes also every other
   // one.
-  bool is_run(const Operand& operand, const std::vector<int64_t>& tile) const {
+  bool is_run(const Operand& operand, const TileShape& tile) const {
     if (stride(operand, vector_loop) != 0) return false;
     const int64_t furthest = context.target->vector_bytes >= 64 ? 2 : 1;
     for (int p = 0; p < context.outputs(); ++p)
-      if (tile[p] > 1 && stride(operand, p) >= 1 && stride(operand, p) <= furthest) return true;
+      if (tile.sizes[p] > 1 && stride(operand, p) >= 1 && stride(operand, p) <= furthest) return true;
     return false;
   }
   // More rows than the first cache has places for, as far apart as they are. Taps of a window are rows that the next
   // tiles read again.
-  bool thrashes(const Operand& operand, const std::vector<int64_t>& tile) const {
+  bool thrashes(const Operand& operand, const TileShape& tile) const {
     const auto are_in_one_set = [&](int loop) {
       const int64_t bytes = context.bytes_apart(operand, loop);
       return bytes != 0 && bytes % costs::kWayBytes == 0;
     };
     int64_t rows = 1, taps_of_rows = 1;
     for (int p = 0; p < context.outputs(); ++p)
-      if (p != vector_loop && are_in_one_set(p)) rows *= tile[p];
+      if (p != vector_loop && are_in_one_set(p)) rows *= tile.sizes[p];
     for (int r = 0; r < context.reductions(); ++r)
       if (are_in_one_set(context.outputs() + r) && codegen::slides(context.loops, operand, r))
         taps_of_rows *= context.loops.reduction[r];
@@ -93,12 +84,12 @@ struct Candidate {
   }
   /// Of the lines that a step takes from the second cache, what it does not read of them: of an operand whose lines are
   /// not there any more when the next tile reads more of them, and whose next step is on others.
-  double unread_lines(const Operand& operand, const std::vector<int64_t>& tile) const;
+  double unread_lines(const Operand& operand, const TileShape& tile) const;
   // Rows that are read from as many streams, which begin and end with the tile.
-  int64_t pages(const std::vector<int64_t>& tile) const {
+  int64_t pages(const TileShape& tile) const {
     int64_t pages = 1;
     for (int p = 0; p < context.outputs(); ++p)
-      if (turns_pages[p]) pages *= tile[p];
+      if (turns_pages[p]) pages *= tile.sizes[p];
     return pages;
   }
   /// The cheapest with so many vectors in a row of the tile.
@@ -110,18 +101,18 @@ struct Candidate {
     double time;
     bool is_unrolled;  // over all taps
   };
-  int64_t held(const std::vector<int64_t>& tile) const;
+  int64_t held(const TileShape& tile) const;
   /// Registers of what the next tap of an unrolled window uses again.
-  int64_t kept_for_taps(const std::vector<int64_t>& tile) const;
-  bool spills_between_taps(const std::vector<int64_t>& tile, int64_t accumulators, int64_t vectors) const;
-  Step step(const std::vector<int64_t>& tile) const;
-  int64_t run_of_results(const std::vector<int64_t>& tile) const;
-  double store_cost(const std::vector<int64_t>& tile) const;
+  int64_t kept_for_taps(const TileShape& tile) const;
+  bool spills_between_taps(const TileShape& tile, int64_t accumulators, int64_t vectors) const;
+  Step step(const TileShape& tile) const;
+  int64_t run_of_results(const TileShape& tile) const;
+  double store_cost(const TileShape& tile) const;
   /// Tiles that read the same of it.
-  double passes_over(const Operand& operand, const std::vector<int64_t>& tile) const;
-  double reread_cost(const std::vector<int64_t>& tile) const;
+  double passes_over(const Operand& operand, const TileShape& tile) const;
+  double reread_cost(const TileShape& tile) const;
   /// Of copies of what is read by single elements whose lines are lost before another tile reads more of them.
-  double copies_of_rows(const std::vector<int64_t>& tile) const;
+  double copies_of_rows(const TileShape& tile) const;
 };
 
 double elements_of_output(const StageContext& context) {
@@ -132,20 +123,19 @@ double elements_of_output(const StageContext& context) {
 
 // Registers of what one operand has for a step while the others pass by. (28 sums of 4 by 7 products spilled with 4
 // more: 16 x 56 products of 8 by 12 took 21 us, 13 in tiles of 4 x 6; two Zen 4 cores, 2026-11-28.)
-int64_t Candidate::held(const std::vector<int64_t>& tile) const {
+int64_t Candidate::held(const TileShape& tile) const {
   int64_t fewest = std::numeric_limits<int64_t>::max();
-  for (const Operand& operand : context.loops.operands) fewest = std::min(fewest, pieces_of(operand, tile));
+  for (const Operand& operand : context.loops.operands) fewest = std::min(fewest, pieces_of(context, operand, tile));
   return fewest;
 }
 
 // Code for the taps one after the other loads each vector once, and keeps it until the last of them.
-int64_t Candidate::kept_for_taps(const std::vector<int64_t>& tile) const {
+int64_t Candidate::kept_for_taps(const TileShape& tile) const {
   int64_t most = 0;
-  for (const int r : unrolled_windows(context, windows, vector_loop, lanes, tile))
+  for (const int r : unrolled_windows(context, windows, tile))
     for (const Operand& operand : context.loops.operands)
-      if (operand.affine && stride(operand, vector_loop) != 0 &&
-          share_of_rows(context, operand, r, vector_loop, tile) < 1)
-        most = std::max(most, pieces_of(operand, tile));
+      if (operand.affine && stride(operand, vector_loop) != 0 && share_of_rows(context, operand, r, tile) < 1)
+        most = std::max(most, pieces_of(context, operand, tile));
   return most;
 }
 
@@ -153,7 +143,7 @@ int64_t Candidate::kept_for_taps(const std::vector<int64_t>& tile) const {
 // is 1.63 times the registers, 120 with 12 sums; 24 sums beside 24 vectors and one weight, 1.53 times, took 0.77 of the
 // time of 15. Of 16 registers 12 sums beside 12 vectors and 2 weights took 45 us, 8 whose taps share nothing 100 (two
 // Zen 4 cores, 2026-11-28).
-bool Candidate::spills_between_taps(const std::vector<int64_t>& tile, int64_t accumulators, int64_t vectors) const {
+bool Candidate::spills_between_taps(const TileShape& tile, int64_t accumulators, int64_t vectors) const {
   constexpr int kMany = 32;
   constexpr double kOverfull = 1.6;
   const int registers = context.target->vector_registers;
@@ -165,7 +155,7 @@ bool Candidate::spills_between_taps(const std::vector<int64_t>& tile, int64_t ac
 // All of the lines but one, which any step takes. 64 x 5 by 12 sums of 1152 terms took 120 us with 8 rows that lie 5
 // floats apart, 77 with 5 x 2 of which the 5 are neighbours, and 53 x 368 sums of 64 terms for each of 256, which are
 // neighbours, 31 ms with rows 1 KB apart, 7.5 with others (AVX2 on two Zen 4 cores, 2026-11-28).
-double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t>& tile) const {
+double Candidate::unread_lines(const Operand& operand, const TileShape& tile) const {
   if (!operand.affine || stride(operand, vector_loop) != 0) return 0;
   double steps = 1;
   for (int r = 0; r < context.reductions(); ++r) {
@@ -178,10 +168,10 @@ double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t
   std::vector<int64_t> lines{0};  // at first where rows begin, in bytes
   for (int p = 0; p < context.outputs(); ++p) {
     const int64_t apart = context.bytes_apart(operand, p);
-    if (apart == 0 || tile[p] == 1) continue;
+    if (apart == 0 || tile.sizes[p] == 1) continue;
     has_neighbours |= apart < codegen::kLineBytes;
     const size_t before = lines.size();
-    for (int64_t row = 1; row < tile[p]; ++row)
+    for (int64_t row = 1; row < tile.sizes[p]; ++row)
       for (size_t i = 0; i < before; ++i) lines.push_back(lines[i] + row * apart);
   }
   const int bytes = static_cast<int>(dtype_size(context.program->tensors[operand.tensor].type));
@@ -190,18 +180,18 @@ double Candidate::unread_lines(const Operand& operand, const std::vector<int64_t
   std::sort(lines.begin(), lines.end());
   const auto count = static_cast<double>(std::unique(lines.begin(), lines.end()) - lines.begin());
   const bool is_near = count * steps * codegen::kLineBytes <= static_cast<double>(context.target->l1_bytes) / 2 &&
-                       !overfills_first_cache(context, operand, tile);
+                       !overfills_first_cache(context, operand, tile.sizes);
   const bool is_copied =
-      (!has_neighbours || loses_lines(context, operand, tile)) && passes_over(operand, tile) >= costs::kPassesToPack &&
+      (!has_neighbours || loses_lines(context, operand, tile.sizes)) &&
+      passes_over(operand, tile) >= costs::kPassesToPack &&
       tensor_bytes(context.program->tensors[operand.tensor]) <= static_cast<double>(context.target->l3_bytes);
   return is_near || is_copied ? 0 : std::max(count - used - 1, 0.0);
 }
 
 // Vector operations of one step of the reduction, and those of them that accumulate.
-Candidate::Step Candidate::step(const std::vector<int64_t>& tile) const {
-  int64_t accumulators = 1;
-  for (int p = 0; p < context.outputs(); ++p) accumulators *= pieces(tile, p);
-  const auto unrolled = unrolled_windows(context, windows, vector_loop, lanes, tile);
+Candidate::Step Candidate::step(const TileShape& tile) const {
+  const int64_t accumulators = tile.pieces();
+  const auto unrolled = unrolled_windows(context, windows, tile);
   const bool is_unrolled = unrolled.size() == windows.size();
   const double line = costs::kLoadFromSecondCache * static_cast<double>(codegen::kLineBytes) /
                       (context.target->vector_bytes * share * static_cast<double>(this->parts()));
@@ -209,9 +199,9 @@ Candidate::Step Candidate::step(const std::vector<int64_t>& tile) const {
   for (size_t o = 0; o < context.loops.operands.size(); ++o) {
     const Operand& operand = context.loops.operands[o];
     const bool misses = thrashes(operand, tile);
-    auto count = static_cast<double>(pieces_of(operand, tile));
+    auto count = static_cast<double>(pieces_of(context, operand, tile));
     if (!misses && operand.affine && stride(operand, vector_loop) != 0)
-      for (const int r : unrolled) count *= share_of_rows(context, operand, r, vector_loop, tile);
+      for (const int r : unrolled) count *= share_of_rows(context, operand, r, tile);
     const double least = misses ? costs::kLoadFromSecondCache : 0;
     const double shuffled = is_run(operand, tile) ? costs::kBroadcast * costs::kBroadcastOfRun : 0;
     loads += count * std::max({load_cost[o], shuffled, least});
@@ -226,7 +216,7 @@ Candidate::Step Candidate::step(const std::vector<int64_t>& tile) const {
 
 // Results of a tile that are neighbours, from one loop to the next where the tile has all of the first. A tile of one
 // neighbour collects more at home, if there are any to be transposed.
-int64_t Candidate::run_of_results(const std::vector<int64_t>& tile) const {
+int64_t Candidate::run_of_results(const TileShape& tile) const {
   const auto& statement = context.program->statements[context.statement];
   int64_t run = 1;
   for (bool goes_on = true; goes_on;) {
@@ -234,9 +224,9 @@ int64_t Candidate::run_of_results(const std::vector<int64_t>& tile) const {
     for (int p = 0; p < context.outputs(); ++p) {
       const int64_t extent = context.loops.output[p];
       if (extent <= 1 || codegen::output_stride(*context.program, statement, context.loops, p) != run) continue;
-      const bool is_collected = run == 1 && tile[p] == 1 && extent >= costs::kLeastTransposed;
-      run *= is_collected ? extent : tile[p];
-      goes_on = tile[p] == extent;
+      const bool is_collected = run == 1 && tile.sizes[p] == 1 && extent >= costs::kLeastTransposed;
+      run *= is_collected ? extent : tile.sizes[p];
+      goes_on = tile.sizes[p] == extent;
       break;
     }
   }
@@ -245,7 +235,7 @@ int64_t Candidate::run_of_results(const std::vector<int64_t>& tile) const {
 
 // Of one element: vectors of neighbours as they are, or blocks of a tile that are transposed in registers, or one by
 // one.
-double Candidate::store_cost(const std::vector<int64_t>& tile) const {
+double Candidate::store_cost(const TileShape& tile) const {
   const codegen::Target& target = *context.target;
   if (stores_rows) {
     const int64_t extent = context.loops.output[vector_loop];
@@ -260,30 +250,30 @@ double Candidate::store_cost(const std::vector<int64_t>& tile) const {
     return static_cast<double>(parts()) * costs::kScalarMove;
   if (!costs::halves_wide_vectors(target)) return costs::copy_of_element(context.type);
   const int across = context.contiguous_loop();
-  const bool is_part = tile[across] > 1 && tile[across] < context.loops.output[across];
+  const bool is_part = tile.sizes[across] > 1 && tile.sizes[across] < context.loops.output[across];
   const bool fills_vectors = run >= costs::kNeighboursOfVector && (!is_part || run % costs::kNeighboursOfVector == 0);
   return fills_vectors && !is_complex(context.type) ? costs::kCollectedMove : costs::kCollectedPiece;
 }
 
-double Candidate::passes_over(const Operand& operand, const std::vector<int64_t>& tile) const {
+double Candidate::passes_over(const Operand& operand, const TileShape& tile) const {
   double passes = 1;
   for (int p = 0; p < context.outputs(); ++p)
     if (stride(operand, p) == 0)
-      passes *= std::ceil(static_cast<double>(context.loops.output[p]) / static_cast<double>(tile[p]));
+      passes *= std::ceil(static_cast<double>(context.loops.output[p]) / static_cast<double>(tile.sizes[p]));
   return passes;
 }
 
-double Candidate::reread_cost(const std::vector<int64_t>& tile) const {
+double Candidate::reread_cost(const TileShape& tile) const {
   double cost = 0;
   for (size_t o = 0; o < reread.size(); ++o) cost += reread[o] * (passes_over(context.loops.operands[o], tile) - 1);
   return cost;
 }
 
-double Candidate::copies_of_rows(const std::vector<int64_t>& tile) const {
+double Candidate::copies_of_rows(const TileShape& tile) const {
   double cost = 0;
   for (const Operand& operand : context.loops.operands)
     if (stride(operand, vector_loop) == 0 && !codegen::is_packed_beforehand(*context.program, operand) &&
-        passes_over(operand, tile) >= costs::kPassesToPack && loses_lines(context, operand, tile))
+        passes_over(operand, tile) >= costs::kPassesToPack && loses_lines(context, operand, tile.sizes))
       cost += whole_footprint(context, operand) * costs::copy_of_element(context.type);
   return cost;
 }
@@ -298,8 +288,8 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
   const int outputs = context.outputs();
   const double steps = iterations_of_reduction(context);
   std::optional<RegisterTile> best;
-  std::vector<int64_t> tile(outputs, 1);
-  tile[vector_loop] = vectors * lanes;
+  TileShape tile{vector_loop, lanes, std::vector<int64_t>(outputs, 1)};
+  tile.sizes[vector_loop] = vectors * lanes;
   auto consider = [&] {
     const auto [accumulators, latency, time, is_unrolled] = step(tile);
     if (parts() * (accumulators + std::max(vectors, held(tile))) + 1 > context.target->vector_registers ||
@@ -307,46 +297,46 @@ std::optional<RegisterTile> Candidate::best(int64_t vectors) const {
       return;
     double trips = 1;
     for (int p = 0; p < outputs; ++p) {
-      const int64_t tiles = (std::max<int64_t>(loops.output[p], 1) + tile[p] - 1) / tile[p];
+      const int64_t tiles = (std::max<int64_t>(loops.output[p], 1) + tile.sizes[p] - 1) / tile.sizes[p];
       const auto here = static_cast<double>(tiles);
       const bool is_masked = p == vector_loop && masks_borders && is_unrolled;
       const double border = is_masked ? costs::kBorderOfVector : costs::kBorder;
-      trips *= here * (guarded[p] && tile[p] > 1 ? 1 + border * std::min(1.0, 2 / here) : 1);
+      trips *= here * (guarded[p] && tile.sizes[p] > 1 ? 1 + border * std::min(1.0, 2 / here) : 1);
     }
     // The start and end of a tile's sum: registers set to zero, loop set up, sums stored.
     const double ends = static_cast<double>(parts() * accumulators) * share + latency +
                         costs::kPageOfRow * static_cast<double>(pages(tile) - 1);
     const double pieces =
         stores_rows && accumulators > vectors
-            ? std::ceil(static_cast<double>(loops.output[vector_loop]) / static_cast<double>(tile[vector_loop]))
+            ? std::ceil(static_cast<double>(loops.output[vector_loop]) / static_cast<double>(tile.sizes[vector_loop]))
             : 1;
     const auto along = static_cast<double>(loops.output[vector_loop]);
-    const double copied_again =
-        std::ceil(along / static_cast<double>(tile[vector_loop])) * static_cast<double>(tile[vector_loop]) / along;
+    const double copied_again = std::ceil(along / static_cast<double>(tile.sizes[vector_loop])) *
+                                static_cast<double>(tile.sizes[vector_loop]) / along;
     const double all_moves =
         moves * std::max(copied_again, 1.0) + elements_of_output(context) * store_cost(tile) + copies_of_rows(tile);
     const double cost = trips * (steps * time + ends) + reread_cost(tile) + all_moves +
                         elements_of_output(context) * costs::kPieceOfRow * std::min(1.0, 1.5 * (1 - 1 / pieces));
-    if (!best || cost < best->cost) best = RegisterTile{vector_loop, lanes, tile, cost, all_moves};
+    if (!best || cost < best->cost) best = RegisterTile{tile, cost, all_moves};
   };
   // Of equal tiles the first wins: many rows before few, along inner loops before outer ones.
   consider();
   for (int a = outputs; a-- > 0;) {
     if (!is_row(a)) continue;
     for (int64_t rows = std::min(costs::kMostRows, loops.output[a]); rows >= 2; --rows) {
-      tile[a] = rows;
+      tile.sizes[a] = rows;
       consider();
       for (int b = a; b-- > 0;) {
         if (!is_row(b)) continue;
         for (int64_t more = 2; more <= std::min(costs::kMostRows, loops.output[b]); ++more) {
           if (vectors * rows * more >= context.target->vector_registers) break;
-          tile[b] = more;
+          tile.sizes[b] = more;
           consider();
         }
-        tile[b] = 1;
+        tile.sizes[b] = 1;
       }
     }
-    tile[a] = 1;
+    tile.sizes[a] = 1;
   }
   return best;
 }

@@ -9,16 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "search/space/repair.h"
+#include "search/space/tile_shape.h"
 
 namespace tile_tune::search {
 
-struct RegisterTile {
-  int vector_loop = -1;
-  int lanes = 1;
-  std::vector<int64_t> tile;  // by output loop, in elements
-  double cost = 0;            // estimate for the whole statement, in vector operations of one core
-  double moves = 0;           // of that, copies of operands and stores of results
+struct RegisterTile : TileShape {
+  double cost = 0;   // estimate for the whole statement, in vector operations of one core
+  double moves = 0;  // of that, copies of operands and stores of results
 };
 
 /// Vectors of some lanes, and the share of the time of one of the natural width that an operation on them takes.

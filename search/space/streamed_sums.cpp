@@ -226,7 +226,7 @@ std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
   // 4096 with AVX-512, 16 cycles beside 6.2 lines, which blocks make 0.92 as fast, and with AVX2 all with 1.5 cycles a
   // line and fewer, 1.04 to 2.2 as fast.
   constexpr double kCyclesOfLine = 2;
-  const int64_t of_rows = layout.tile.tile[*row_loop], of_vectors = layout.tile.tile[v];
+  const int64_t of_rows = layout.tile.sizes[*row_loop], of_vectors = layout.tile.sizes[v];
   const double cycles = static_cast<double>(of_rows) * static_cast<double>(of_vectors) / layout.tile.lanes /
                         (costs::halves_wide_vectors(*context.target) ? 1 : 2);
   if (kCyclesOfLine * static_cast<double>(bytes_of_step(of_rows, of_vectors)) / codegen::kLineBytes <= cycles)

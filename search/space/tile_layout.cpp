@@ -18,7 +18,7 @@ double TileLayout::bytes_of(const Operand& operand) const {
 }
 
 int64_t TileLayout::trips(int p) const {
-  return (std::max<int64_t>(context.loops.output[p], 1) + tile.tile[p] - 1) / tile.tile[p];
+  return (std::max<int64_t>(context.loops.output[p], 1) + tile.sizes[p] - 1) / tile.sizes[p];
 }
 
 // Vectors run along batches, over operands of which one lies otherwise: it is copied once for each vector of batches
@@ -98,7 +98,7 @@ bool TileLayout::walks_memory() const {
 double TileLayout::bytes_of_batch(bool of_panels) const {
   std::vector<int64_t> extents(context.loops.loop_count());
   for (int p = 0; p < outputs(); ++p)
-    extents[p] = kind(p) != Kind::Batch ? std::max<int64_t>(context.loops.output[p], 1) : tile.tile[p];
+    extents[p] = kind(p) != Kind::Batch ? std::max<int64_t>(context.loops.output[p], 1) : tile.sizes[p];
   for (int r = 0; r < context.reductions(); ++r)
     extents[outputs() + r] = std::max<int64_t>(context.loops.reduction[r], 1);
   double bytes = 0;
@@ -115,7 +115,7 @@ double TileLayout::copied_for_tiles(const Operand& operand, const std::vector<in
   for (int r = 0; r < context.reductions(); ++r)
     extents[outputs() + r] = std::max<int64_t>(context.loops.reduction[r], 1);
   for (const int p : loops) {
-    extents[p] = tile.tile[p];
+    extents[p] = tile.sizes[p];
     if (stride(operand, p) != 0) tiles *= static_cast<double>(trips(p));
   }
   return tiles * context.loops.footprint(*context.program, operand, extents);
@@ -160,7 +160,7 @@ bool TileLayout::lies_along(int p) const {
          std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
            const int64_t bytes = context.bytes_apart(operand, p);
            return operand.affine && stride(operand, tile.vector_loop) > 1 && bytes > 0 &&
-                  bytes * tile.tile[p] < codegen::kLineBytes &&
+                  bytes * tile.sizes[p] < codegen::kLineBytes &&
                   bytes * context.loops.output[p] >= codegen::kLineBytes / 2;
          });
 }
@@ -168,7 +168,7 @@ bool TileLayout::lies_along(int p) const {
 // eabc,de->dcba of 16 x 32 x 64 x 64, 40 took 5.9 ms with a copy for each c, 1.8 with one for all c of each b, 4.7 with
 // one for each c inside b (AVX2 on two Zen 4 cores, 2026-11-28; with AVX-512 5.5, 1.6 and 4.5).
 bool TileLayout::copies_whole_lines() const {
-  std::vector<int64_t> extents = tile.tile;
+  std::vector<int64_t> extents = tile.sizes;
   int64_t pieces = 1;
   bool has_lines = false;
   for (int p = 0; p < outputs(); ++p)

@@ -28,11 +28,10 @@ double share_of_overlap(const StageContext& context, const Operand& operand, int
   return static_cast<double>((rows - 1) * new_taps + taps) / static_cast<double>(rows * taps);
 }
 
-double share_of_rows(const StageContext& context, const Operand& operand, int r, int vector_loop,
-                     const std::vector<int64_t>& tile) {
+double share_of_rows(const StageContext& context, const Operand& operand, int r, const TileShape& tile) {
   double share = 1;
   for (int p = 0; p < context.outputs(); ++p)
-    if (p != vector_loop) share *= share_of_overlap(context, operand, r, p, tile[p]);
+    if (p != tile.vector_loop) share *= share_of_overlap(context, operand, r, p, tile.sizes[p]);
   return share;
 }
 
@@ -48,27 +47,21 @@ std::vector<int> window_loops(const StageContext& context, int vector_loop) {
   return result;
 }
 
-std::vector<int> unrolled_windows(const StageContext& context, const std::vector<int>& windows, int vector_loop,
-                                  int lanes, const std::vector<int64_t>& tile) {
+std::vector<int> unrolled_windows(const StageContext& context, const std::vector<int>& windows, const TileShape& tile) {
   const auto extent = [&](int r) { return std::max<int64_t>(context.loops.reduction[r], 1); };
-  const auto pieces = [&](int p) { return tile[p] / (p == vector_loop ? lanes : 1); };
-  int64_t body = 1, taps = 1, loads = 0;
-  for (int p = 0; p < context.outputs(); ++p) body *= pieces(p);
+  const int64_t body = tile.pieces();
+  int64_t taps = 1, loads = 0;
   for (const int r : windows) taps *= extent(r);
   if (body * taps <= costs::kMostUnrolledTaps) return windows;
-  for (const Operand& operand : context.loops.operands) {
-    int64_t count = 1;
-    for (int p = 0; p < context.outputs(); ++p) count *= context.distance(operand, p) != 0 ? pieces(p) : 1;
-    loads += count;
-  }
+  for (const Operand& operand : context.loops.operands) loads += pieces_of(context, operand, tile);
   if (loads < body) return {};  // which arithmetic hides
   std::vector<int> best;
   double least = 1;
   for (const int r : windows) {
     if (body * extent(r) > costs::kMostUnrolledTaps) continue;
     for (const Operand& operand : context.loops.operands) {
-      if (!operand.affine || context.distance(operand, vector_loop) == 0) continue;
-      const double share = share_of_rows(context, operand, r, vector_loop, tile);
+      if (!operand.affine || context.distance(operand, tile.vector_loop) == 0) continue;
+      const double share = share_of_rows(context, operand, r, tile);
       if (share >= least) continue;
       least = share;
       best = {r};
