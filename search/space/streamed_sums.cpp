@@ -18,6 +18,9 @@ namespace costs = codegen::costs;
 using codegen::NestSchedule;
 using codegen::Operand;
 
+// Rows that share what is read in long pieces (read_in_long_pieces()).
+constexpr int64_t kFewRows = 16;
+
 // The output loop beside that of the vectors, if there is but one: -1 where there is none.
 std::optional<int> only_row_loop(const TileLayout& layout) {
   int row_loop = -1;
@@ -83,9 +86,10 @@ NestSchedule sums_at_home(const TileLayout& layout, int row_loop, const HomeTile
   return stage;
 }
 
-// Of homes of up to `most` elements, `fewest` or more of them, that with which all outputs take the fewest operations,
-// those that last tiles compute again included.
-HomeTile best_home(const TileLayout& layout, int64_t rows, int64_t extent, int64_t most, int64_t fewest) {
+// Of homes of up to `most` elements, `fewest` or more of them and no smaller than `least_home`, that with which all
+// outputs take the fewest operations, those that last tiles compute again included.
+HomeTile best_home(const TileLayout& layout, int64_t rows, int64_t extent, int64_t most, int64_t fewest,
+                   const HomeTile& least_home) {
   const int64_t registers = layout.context.target->vector_registers, lanes = layout.tile.lanes;
   HomeTile best;
   double least = std::numeric_limits<double>::infinity();
@@ -98,6 +102,7 @@ HomeTile best_home(const TileLayout& layout, int64_t rows, int64_t extent, int64
       const double step = step_time(static_cast<double>(r * v), loads, 1, costs::kInFlight);
       for (int64_t home_rows = r; home_rows <= rows; home_rows += r)
         for (int64_t width = v * lanes; width <= extent && home_rows * width <= most; width += v * lanes) {
+          if (home_rows < least_home.rows || width < least_home.width) continue;
           const int64_t all = round_up(rows, home_rows) * round_up(extent, width);
           if (all / (home_rows * width) < fewest) break;
           const auto elements = static_cast<double>(all);
@@ -194,6 +199,28 @@ std::optional<NestSchedule> sums_in_first_cache(const TileLayout& layout) {
   return sums_at_home(layout, row_loop, {rows_of(layout, row_loop), home, sums}, steps);
 }
 
+// On more pages than the second TLB knows beside the others'.
+bool is_on_many_pages(const TileLayout& layout, const Operand& operand) {
+  constexpr double kMostOfTlb = 0.9;  // chosen
+  return layout.bytes_of(operand) > kMostOfTlb * static_cast<double>(costs::kPagesOfSecondTlb * costs::kWayBytes);
+}
+
+// What a home has at least for an operand of so many pages that it ought to pass by once, whose steps are a quarter of
+// one and more apart: all that takes the same of it, and some lines of a step. Of few rows it passes by in long pieces
+// (read_in_long_pieces()). (6930 x 48)^T by 6930 x 746 took 6.2 ms with 9 of the 746 at a time, 2.8 to 3.0 with 64 to
+// 384, (8192 x 64)^T by 8192 x 257 2.8 and 1.7 (two Emerald Rapids cores, 2026-11-30).
+std::optional<HomeTile> home_for_pages(const TileLayout& layout, int64_t rows, int64_t extent) {
+  const int64_t lines = 4 * codegen::kLineBytes / static_cast<int64_t>(dtype_size(layout.context.type)),
+                width = extent / layout.tile.lanes * layout.tile.lanes;
+  for (const Operand& operand : layout.context.loops.operands) {
+    const bool is_of_vectors = layout.in_panel(operand);
+    if (4 * layout.context.bytes_apart(operand, layout.outputs()) >= costs::kWayBytes &&
+        is_on_many_pages(layout, operand) && (is_of_vectors ? rows : extent) > kFewRows)
+      return is_of_vectors ? HomeTile{rows, lines, {}} : HomeTile{lines, width, {}};
+  }
+  return std::nullopt;
+}
+
 // 61 x 53 sums of 3000 products took 239 us with AVX2 by tiles of 32 x 2, whose operands came from the second cache for
 // each, 174 by 16 x 6, 114 by these in blocks of 100 steps (two Zen 4 cores, 2026-11-29).
 std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
@@ -221,7 +248,9 @@ std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
   const auto bytes_of_step = [&](int64_t of_rows, int64_t of_vectors) {  // in lines, that begin anywhere
     return (of_rows + of_vectors) * size + 2 * codegen::kLineBytes;
   };
-  if (rows * extent * size > l1 || bytes <= static_cast<double>(context.target->l2_bytes)) return std::nullopt;
+  if (bytes <= static_cast<double>(context.target->l2_bytes)) return std::nullopt;
+  const auto least = home_for_pages(layout, rows, extent);
+  if (!least && rows * extent * size > l1) return std::nullopt;
   // What a step of the register tile takes from the second cache hides behind its arithmetic: between 64 x 64 sums of
   // 4096 with AVX-512, 16 cycles beside 6.2 lines, which blocks make 0.92 as fast, and with AVX2 all with 1.5 cycles a
   // line and fewer, 1.04 to 2.2 as fast.
@@ -229,10 +258,13 @@ std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
   const int64_t of_rows = layout.tile.sizes[*row_loop], of_vectors = layout.tile.sizes[v];
   const double cycles = static_cast<double>(of_rows) * static_cast<double>(of_vectors) / layout.tile.lanes /
                         (costs::halves_wide_vectors(*context.target) ? 1 : 2);
-  if (kCyclesOfLine * static_cast<double>(bytes_of_step(of_rows, of_vectors)) / codegen::kLineBytes <= cycles)
+  if (!least && kCyclesOfLine * static_cast<double>(bytes_of_step(of_rows, of_vectors)) / codegen::kLineBytes <= cycles)
     return std::nullopt;
   const bool shares = is_worth_threads(context, layout.tile.lanes);
-  const HomeTile home = best_home(layout, rows, extent, l1 / 4 / size, shares ? context.target->threads : 1);
+  // It may come from the second cache for so many lines of a step.
+  const int64_t most = std::max(l1 / 4 / size, least ? least->rows * least->width : 0);
+  const HomeTile home =
+      best_home(layout, rows, extent, most, shares ? context.target->threads : 1, least.value_or(HomeTile{}));
   if (home.rows == 0) return std::nullopt;
   const int64_t steps = block_near(std::min(l1 / 2 / bytes_of_step(home.rows, home.width), sum), sum);
   if (steps < kLeastSteps) return std::nullopt;
@@ -251,8 +283,7 @@ std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
 void read_in_long_pieces(const TileLayout& layout, NestSchedule& stage) {
   // Of 8, 16 and 32 steps: 7 x 8272 by 8272 x 3437 took 8.3 to 8.8 ms with 8, 9.9 with 16, 4 x 2048 by 2048 x 8192 2.2
   // and 2.8 (two Zen 4 cores, 2026-11-28).
-  constexpr int64_t kSteps = 8, kUnrolled = 2, kMostRows = 16;
-  constexpr double kMostOfTlb = 0.9;  // chosen: the others' pages are known as well
+  constexpr int64_t kSteps = 8, kUnrolled = 2;
   const auto& context = layout.context;
   const int v = layout.tile.vector_loop;
   const auto size = static_cast<int64_t>(dtype_size(context.type));
@@ -263,14 +294,13 @@ void read_in_long_pieces(const TileLayout& layout, NestSchedule& stage) {
   // Results that are collected to be transposed may wait for it there as well.
   if (stage.order.size() > 1 && (*row_loop < 0 || context.contiguous_loop() != *row_loop)) return;
   const int64_t rows = rows_of(layout, *row_loop);
-  if (rows > kMostRows) return;
+  if (rows > kFewRows) return;
   const auto far = static_cast<double>(std::max(context.target->l2_bytes, context.target->l3_bytes / 2));
-  const double on_many_pages = kMostOfTlb * static_cast<double>(costs::kPagesOfSecondTlb * costs::kWayBytes);
   const auto is_streamed = [&](const Operand& operand) {
     return operand.affine && layout.stride(operand, v) == 1 &&
            !codegen::is_packed_beforehand(*context.program, operand) &&
            layout.stride(operand, context.outputs()) * size >= costs::kWayBytes &&
-           layout.bytes_of(operand) > std::min(far, on_many_pages);
+           (layout.bytes_of(operand) > far || is_on_many_pages(layout, operand));
   };
   if (std::none_of(context.loops.operands.begin(), context.loops.operands.end(), is_streamed)) return;
   if (!std::all_of(stage.packings.begin(), stage.packings.end(), [&](const codegen::Packing& packing) {

@@ -81,6 +81,36 @@ TEST_CASE("what few rows read from more pages than are known at a time is read i
   CHECK(longer.prefetches.empty());
 }
 
+TEST_CASE("what more rows read from many pages passes by once", "[unit]") {
+  const auto product = [](int64_t m, int64_t k, int64_t n) {
+    const char* const text = "def f(float(K,M) A, float(K,N) B) -> (O) { O(m,n) +=! A(k,m) * B(k,n) }";
+    return avx2(text, {{"M", m}, {"K", k}, {"N", n}}, with_large_last_cache());
+  };
+  // All rows wait while a block of the sum passes by, by some lines of the columns.
+  const auto many = product(48, 6930, 746);
+  REQUIRE(many.tiles[0].size() == 2);
+  CHECK(many.tiles[0].front() == 48);
+  CHECK(many.tiles[1].front() >= 64);
+  CHECK(many.reduction_block[0] < 100);
+  CHECK(product(64, 8192, 257).tiles[0].front() == 64);
+  CHECK(product(48, 2400, 746).reduction_block == std::vector<int64_t>{2400});
+  // More rows would leave too short blocks.
+  CHECK(product(400, 6930, 746).reduction_block == std::vector<int64_t>{6930});
+}
+
+TEST_CASE("copies go on along the source's next dimension where its neighbours are few", "[unit]") {
+  const auto order = [](const std::string& dimensions, const std::string& subscripts) {
+    const auto nest = avx2("def f(float(G,C,B,F,A) X, float(" + dimensions + ") Y) -> (O) { O(d,c,b,e,a) +=! " +
+                               "X(g,c,b,f,a) * Y(" + subscripts + ") }",
+                           {{"A", 2}, {"B", 8}, {"C", 32}, {"D", 6}, {"E", 2}, {"F", 48}, {"G", 32}});
+    REQUIRE(nest.packings.size() == 1);
+    return nest.packings[0].order;
+  };
+  // Dimensions of X with c and b as one: a and then f follow in memory. The sum walks along g, or along f.
+  CHECK(order("F,D,G,E", "f,d,g,e") == std::vector<int>{1, 3, 2, 0});
+  CHECK(order("G,D,F,E", "g,d,f,e") == std::vector<int>{1, 2, 0, 3});
+}
+
 TEST_CASE("a row of sums that a narrower tile divides waits whole", "[unit]") {
   const char* const text = "def f(float(K,M) A, float(K) x) -> (O) { O(m) +=! A(k,m) * x(k) }";
   const auto target = with_large_last_cache();
