@@ -325,8 +325,10 @@ TEST_CASE("what a script did before it became the tool takes nothing of --time")
                                        "-s", "R=31,C=37", "--time", "30", "--trials", "4", "--db", "t.db", "--json"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  // The default schedule is measured even where the time is over.
-  CHECK(nlohmann::json::parse(result.out)["outcomes"].value("ok", 0) >= 2);
+  // The default schedule is measured even where the time is over; of the others some may be slow.
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json["stop_reason"] == "trials");
+  CHECK(json["trials"] == 4);
 }
 
 TEST_CASE("a budget of one trial has no finals, and says so") {
