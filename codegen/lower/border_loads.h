@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Halide.h"
+#include "codegen/lower/lane_functions.h"
 #include "codegen/target/target.h"
 
 namespace tile_tune::codegen {
@@ -15,7 +16,7 @@ namespace tile_tune::codegen {
 /// A pass over lowered code. Loads of a vector whose index is clamped, of neighbours or of every second to fourth
 /// element in memory, become masked loads where a select around them takes only lanes that the clamp leaves alone.
 /// Others stay: what a program itself clamps means the elements at the border. Indices of 64 bits stay, too (kernels
-/// for many sizes), and clamps that are multiplied (dimensions with strides, complex elements).
+/// for many sizes).
 class BorderLoads : public Halide::Internal::IRMutator {
  public:
   explicit BorderLoads(const Target& target) : target_(target) {}
@@ -43,7 +44,6 @@ class BorderLoads : public Halide::Internal::IRMutator {
     return IRMutator::visit(op);
   }
   Halide::Expr with_known(std::vector<Halide::Expr> differences, int lanes, const Halide::Expr& value);
-  bool is_known(const Halide::Expr& difference) const;
   /// Undefined if the load stays as it is.
   Halide::Expr under_mask(const Halide::Internal::Load& load) const;
   /// The same of a shorter vector whose last element is repeated, which is what Halide makes of a clamp that always
@@ -54,7 +54,7 @@ class BorderLoads : public Halide::Internal::IRMutator {
   // Functions of the lane that are not negative in any lane that is taken of what is visited, which has so many lanes.
   std::vector<Halide::Expr> known_{};
   int lanes_ = 0;
-  Halide::Internal::Scope<Halide::Expr> names_{};  // of vectors
+  VectorNames names_{};
 };
 
 }  // namespace tile_tune::codegen

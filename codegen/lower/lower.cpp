@@ -12,6 +12,7 @@
 #include "codegen/lower/folds.h"
 #include "codegen/lower/functions/rare.h"
 #include "codegen/lower/in_turn.h"
+#include "codegen/lower/inside_borders.h"
 #include "codegen/lower/joined_indices.h"
 #include "codegen/lower/halide_target.h"
 #include "codegen/lower/partial_stores.h"
@@ -99,7 +100,8 @@ Lowered lower(const ir::Program& program, const Schedule& schedule, const Target
     add(new FoldsTogether());
     // Results of a register tile that lie across it.
     add(new Transposes(target.vector_bytes));
-    // Terms outside the borders.
+    // Vectors inside the borders, and terms outside them.
+    add(new InsideBorders());
     add(new ExcludedTerms());
     // Vectors that hang over the borders.
     add(new BorderLoads(target));

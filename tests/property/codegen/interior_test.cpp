@@ -54,9 +54,9 @@ std::map<std::string, std::vector<std::string>> innermost_loops(const std::strin
 bool guarded(const std::string& body) { return std::regex_search(body, std::regex(R"(select\(|if \(|\bmin\()")); }
 
 /// Every innermost loop has a copy without guards, but for the copies of operands, whose rows may end within a vector.
-void check_interior(const std::string& name, const ir::Program& program) {
+void check_interior(const std::string& name, const ir::Program& program,
+                    const codegen::Target& target = test::host(1)) {
   DYNAMIC_SECTION(name) {
-    const auto target = test::host(1);
     const search::Space space(program, target);
     const auto text = codegen::lowered_loops(program, space.default_schedule(), target);
     REQUIRE(text.has_value());
@@ -103,6 +103,21 @@ TEST_CASE("interiors have no guards", "[property]") {
     up.add_constraints({i < 2, j < 2});
     check_interior("max pool", program_of({I}, down));
     check_interior("max pool, rounding up", program_of({I}, up));
+  }
+}
+
+TEST_CASE("interiors have no guards where the loop around them is cut, or is one with others", "[property]") {
+  const auto program = test::bound_program(R"(
+    def f(float(3,4,4008) I, float(256,4,7) K) -> (O) {
+      O(n,f,x) +=! (2*x + k - 3 >= 0 && 2*x + k - 3 < 4008 ? I(n,c,2*x + k - 3) : 0) * K(f,c,k)
+        where x in 0:2004, k in 0:7
+    })",
+                                           {});
+  for (const char* text :
+       {"x86-64-linux-avx-avx2-f16c-fma-sse41", "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"}) {
+    auto target = codegen::parse_target(text).value();
+    target.threads = 2;
+    check_interior(text, program, target);
   }
 }
 

@@ -132,6 +132,35 @@ TEST_CASE("a vector that hangs over a border is loaded under a mask that lets no
   }
 }
 
+TEST_CASE("a clamp that is multiplied, or of a multiple of what the select compares, is loaded under a mask, too") {
+  // Element 2 p - 2 and 2 p - 3 of a row, of result p, as Halide writes them.
+  const Expr result = ramp(x), two = all(2);
+  const auto doubled = [](const Expr& index) {
+    return Call::make(Int(32, kLanes), Call::shift_left,
+                      {index, Halide::cast(Halide::UInt(32, kLanes), Broadcast::make(1, kLanes))}, Call::PureIntrinsic);
+  };
+  const Expr minus_two = Halide::cast(Int(16, kLanes), all(-2));
+  const int form = GENERATE(0, 1, 2);
+  const Expr clamped = form == 0   ? Max::make(result, all(1)) * two + all(-2)
+                       : form == 1 ? Call::make(Int(32, kLanes), Call::widen_right_add,
+                                                {doubled(Max::make(result, all(1))), minus_two}, Call::PureIntrinsic)
+                                   : Max::make(ramp(x * 2, 2), all(3)) + all(-3);
+  const int least = form == 2 ? 2 : 1, tap = form == 2 ? -3 : -2;
+  const Expr after = BorderLoads(kAvx2).mutate(Halide::select(result < all(least), kept, loaded(clamped) + kept));
+  CAPTURE(form, after);
+  REQUIRE(loads_of(after, false) == 0);
+  const auto* select = after.as<Select>();
+  REQUIRE(select);
+  const auto* sum = select->false_value.as<Add>();
+  REQUIRE(sum);
+  for (int at = -9; at < 4; ++at) {
+    const auto found = elements(sum->a, at, 2 * (at + kLanes - 1) + tap);
+    REQUIRE(found.size() == kLanes);
+    for (int lane = 0; lane < kLanes; ++lane)
+      if (at + lane >= least) CHECK(found[lane] == 2 * (at + lane) + tap);
+  }
+}
+
 TEST_CASE("a clamp is left alone that the select around it does not stand for") {
   const Expr clamped = Max::make(ramp(x), all(1));
   const auto same = [](const Expr& before, const Target& target = kAvx2) {
