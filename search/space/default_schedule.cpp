@@ -179,9 +179,10 @@ NestSchedule with_partial_sums(const StageContext& context, NestSchedule stage) 
 
 // Terms of minima and maxima that are taken together, two pairs if the body stays short: minima of the sums of 320 x 78
 // and 78 x 496 numbers took 93 us one by one, 78 so, 55 other reductions and distances 0.89 of the time (AVX2 on two
-// Zen 3 cores, 2026-11-29).
+// Zen 3 cores, 2026-11-29). One pair of short terms is worth a body of twice that length: nine distances took 0.86 of
+// the time (two Zen 4 cores with AVX-512, 2026-11-30).
 NestSchedule with_terms_together(const StageContext& context, NestSchedule stage) {
-  constexpr int64_t kTogether = 4;
+  constexpr int64_t kTogether = 4, kFewOperations = 4;  // the latter chosen: of them a maximum is a good part
   const auto& statement = context.program->statements[context.statement];
   const auto& operands = context.loops.operands;
   const auto& unroll = stage.reduction_unroll;
@@ -189,10 +190,12 @@ NestSchedule with_terms_together(const StageContext& context, NestSchedule stage
       std::any_of(unroll.begin(), unroll.end(), [](int factor) { return factor > 1; }) ||
       !std::all_of(operands.begin(), operands.end(), [](const Operand& operand) { return operand.affine; }))
     return stage;
-  int64_t body = std::max<int64_t>(operations_of_iteration(statement), 1);
+  const int64_t operations = std::max<int64_t>(operations_of_iteration(statement), 1);
+  int64_t body = operations;
   for (const auto& tiles : stage.tiles) body *= tiles.back();
   if (stage.cpu().vector_loop >= 0) body /= stage.cpu().lanes;
-  const int64_t most = std::min(kTogether, costs::kMostUnrolledByDefault / body);
+  const int64_t fit = costs::kMostUnrolledByDefault / body;
+  const int64_t most = fit == 1 && operations <= kFewOperations ? 2 : std::min(kTogether, fit);
   for (auto r = stage.reduction_order.rbegin(); r != stage.reduction_order.rend() && most > 1; ++r) {
     const int64_t length = codegen::most_unrolled(context.loops.reduction[*r], stage.reduction_block[*r]);
     const int64_t together = codegen::is_window(context.loops, *r) ? 1 : largest_divisor_up_to(length, most);

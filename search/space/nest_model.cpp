@@ -158,6 +158,15 @@ bool NestModel::walks_rows(int vector_loop, int row_loop) const {
          extent(vector_loop) >= kShortest * natural_lanes() && !row_reductions(vector_loop).empty();
 }
 
+bool NestModel::taps_read_rows(int vector_loop) const {
+  for (int r = 0; r < context.reductions(); ++r)
+    for (const Operand& operand : context.loops.operands)
+      if (!codegen::slides(context.loops, operand, r) || stride(operand, vector_loop) != 1 ||
+          stride(operand, context.outputs() + r) < extent(vector_loop))
+        return false;
+  return true;
+}
+
 std::vector<int> NestModel::row_reductions(int vector_loop) const {
   std::vector<int> result;
   for (int r = 0; r < context.reductions(); ++r) {
@@ -221,11 +230,12 @@ int64_t NestModel::tile_in_registers(int vector_loop, int64_t lanes) const {
     if (!is_window && leaves_pages(operand, vector_loop)) return 0;
   // Sums of few terms stay in registers, in as many pieces of the row as that takes: of 64 times 6 rows of 738 they
   // took 10.9 us at home in the first cache, 7.1 so (two Zen 4 cores with AVX-512, 2026-11-28).
-  const int64_t most_pieces = reduction_length() < costs::kInFlight ? vectors : 2;
+  const bool takes_rows = taps_read_rows(vector_loop);
+  const int64_t most_pieces = takes_rows || reduction_length() < costs::kInFlight ? vectors : 2;
   for (int64_t pieces = (vectors + most - 1) / most; pieces <= most_pieces; ++pieces) {
     const int64_t in_piece = (vectors + pieces - 1) / pieces;
     const bool is_short =
-        !is_window || static_cast<double>(in_piece) * reduction_length() <= costs::kMostUnrolledByDefault;
+        !is_window || takes_rows || static_cast<double>(in_piece) * reduction_length() <= costs::kMostUnrolledByDefault;
     if (is_short && in_piece * lanes <= extent(vector_loop)) return in_piece * lanes;
   }
   return 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/packed_form.h"
@@ -121,12 +122,35 @@ double elements_of_output(const StageContext& context) {
   return count;
 }
 
-// Registers of what one operand has for a step while the others pass by. (28 sums of 4 by 7 products spilled with 4
-// more: 16 x 56 products of 8 by 12 took 21 us, 13 in tiles of 4 x 6; two Zen 4 cores, 2026-11-28.)
+// Registers of what a step uses again, and of one that passes by: the loops of a tile are unrolled one inside the
+// other, that of the vectors innermost, and of an operand that stays where it is along one of them all is held that the
+// loops inside take. (28 sums of 4 by 7 products spilled with 4 more: 16 x 56 products of 8 by 12 took 21 us, 13 in
+// tiles of 4 x 6; two Zen 4 cores, 2026-11-28. Of 16 registers, 12 sums of 2 rows of 2 vectors by 3 broadcasts, of
+// which code holds 2 and 3, spilled as well: 9.2 ms, 5.9 with 4 rows of one vector; AVX2 there, 2026-11-30.)
 int64_t Candidate::held(const TileShape& tile) const {
-  int64_t fewest = std::numeric_limits<int64_t>::max();
-  for (const Operand& operand : context.loops.operands) fewest = std::min(fewest, pieces_of(context, operand, tile));
-  return fewest;
+  std::vector<int> loops(context.outputs());
+  std::iota(loops.begin(), loops.end(), 0);
+  const auto held_by_code = [&] {
+    int64_t count = 1;
+    for (const Operand& operand : context.loops.operands) {
+      bool stays = false;
+      int64_t inside = 1;
+      const auto enter = [&](int p) {
+        if (tile.pieces(p) <= 1) return;
+        const bool moves = context.distance(operand, p) != 0;
+        inside *= stays && moves ? tile.pieces(p) : 1;
+        stays |= !moves;
+      };
+      for (const int p : loops)
+        if (p != vector_loop) enter(p);
+      enter(vector_loop);
+      count += inside - 1;
+    }
+    return count;
+  };
+  const int64_t held = held_by_code();
+  std::reverse(loops.begin(), loops.end());  // which of two loops is outside is not known yet
+  return std::min(held, held_by_code());
 }
 
 // Code for the taps one after the other loads each vector once, and keeps it until the last of them.

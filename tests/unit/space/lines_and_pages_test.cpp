@@ -257,6 +257,10 @@ TEST_CASE("minima and maxima take terms together where no window does", "[unit]"
   const auto both = avx2(two, {{"M", 7}, {"N", 160}, {"K", 13}, {"L", 12}});
   CHECK(both.reduction_order.back() == 1);
   CHECK(both.reduction_unroll == std::vector<int>{4, 1});
+  // A pair where that makes a body twice as long as usual: 9 x 3 vectors of three operations.
+  const char* const differences = "def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) max=! fabs(A(m,k) - B(k,n)) }";
+  const auto zen4 = Space(bound(differences, {{"M", 332}, {"N", 120}, {"K", 64}}), two_threads(64, 32, 1 << 20));
+  CHECK(zen4.default_schedule().stages.at(0).nest().reduction_unroll == std::vector<int>{2});
   const char* const exponentials = "def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) min=! exp(A(m,k) + B(k,n)) }";
   CHECK(avx2(exponentials, {{"M", 96}, {"N", 160}, {"K", 88}}).reduction_unroll == std::vector<int>{1});
   const char* const sums = "def f(float(M,K) A, float(K,N) B) -> (O) { O(m,n) +=! A(m,k) + B(k,n) }";
@@ -264,6 +268,13 @@ TEST_CASE("minima and maxima take terms together where no window does", "[unit]"
   const auto pool =
       avx2("def f(float(C,W) I) -> (O) { O(c,w) max=! I(c,w + k) where k in 0:16 }", {{"C", 64}, {"W", 400}});
   CHECK(pool.reduction_unroll == std::vector<int>{1});
+}
+
+TEST_CASE("rows of both operands leave registers for what code holds of either", "[unit]") {
+  // 4 x 3 sums beside 3 broadcasts and a vector; beside 2 vectors 2 x 3 x 2 would be 17.
+  const auto nest = avx2("def f(float(G,B,F,A) X, float(E,F,C,G) Y) -> (O) { O(e,a,b,c) +=! Y(e,f,c,g) * X(g,b,f,a) }",
+                         {{"A", 23}, {"B", 9}, {"C", 16}, {"E", 704}, {"F", 61}, {"G", 3}});
+  CHECK(nest.tiles == std::vector<std::vector<int64_t>>{{4}, {1}, {3}, {8}});
 }
 
 TEST_CASE("complex results are not transposed where a small copy makes them neighbours", "[unit]") {

@@ -60,6 +60,37 @@ TEST_CASE("of a large window the taps that rows share are unrolled, where loads 
   CHECK(dense.reduction_unroll == std::vector<int>{1, 1, 1});
 }
 
+TEST_CASE("sums of a pixel's channels stay in registers over a large window", "[unit]") {
+  const auto pool = [](const std::string& read, const ir::Sizes& sizes) {
+    const auto program = bound("def f(float(N,X,Y,C) I) -> (O) { O(n,x,y,c) max=! " + read + " }", sizes);
+    return Space(program, two_threads(32, 16, 256 << 10)).default_schedule().stages.at(0).nest();
+  };
+  const std::string window = "I(n,3 * x + i,3 * y + j,c) where x in 0:42, y in 0:10, i in 0:5, j in 0:5";
+  const auto nest = pool(window, {{"N", 6}, {"C", 98}, {"X", 128}, {"Y", 32}});
+  CHECK(nest.vector_loop() == 3);
+  CHECK(nest.tiles == std::vector<std::vector<int64_t>>{{1}, {1}, {1}, {56}});  // of 98, in 12 registers at most
+  CHECK(nest.reduction_order == std::vector<int>{0, 1});
+  CHECK(pool(window, {{"N", 6}, {"C", 300}, {"X", 128}, {"Y", 32}}).tiles[3] == std::vector<int64_t>{80});
+  // Where taps do not slide, a row at a time is added to sums at home.
+  const auto sums = bound("def f(float(A,B,C) I) -> (O) { O(a,c) +=! I(a,b,c) }", {{"A", 256}, {"B", 32}, {"C", 512}});
+  const auto added = Space(sums, two_threads(32, 16, 256 << 10)).default_schedule().stages.at(0).nest();
+  CHECK(added.order.size() == 2);
+}
+
+TEST_CASE("groups whose channels share lines of what comes from memory are taken one after the other", "[unit]") {
+  const auto first = [](int64_t l3_bytes) {
+    const auto program = bound(
+        "def f(float(N,X,Y,G,C) I, float(G,F,C,3,3) K) -> (O) { O(n,x,y,g,k) +=! I(n,3 * x + i,3 * y + j,g,c) * "
+        "K(g,k,c,i,j) where x in 0:42, y in 0:42, i in 0:3, j in 0:3 }",
+        {{"N", 8}, {"X", 128}, {"Y", 128}, {"G", 18}, {"C", 6}, {"F", 2}});
+    auto target = two_threads(32, 16, 256 << 10);
+    target.l3_bytes = l3_bytes;
+    return Space(program, target).default_schedule().stages.at(0).nest().order.at(0).front();
+  };
+  CHECK(first(32 << 20) != 3);
+  CHECK(first(64 << 20) == 3);
+}
+
 TEST_CASE("what is copied for vectors along an innermost batch is copied by the threads that use it", "[unit]") {
   const auto nest = nest_of(kBatchInnermost, {{"B", 125}, {"K", 19}, {"M", 18}, {"N", 8}});
   CHECK(nest.cpu().vector_loop == 2);
