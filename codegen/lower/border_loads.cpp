@@ -75,24 +75,6 @@ Expr BorderLoads::under_mask(const Shuffle& repeated) const {
   return Select::make(mask, loaded, make_zero(loaded.type()));
 }
 
-Expr BorderLoads::with_known(std::vector<Expr> differences, int lanes, const Expr& value) {
-  if (lanes == lanes_) differences.insert(differences.end(), known_.begin(), known_.end());
-  const ScopedValue<std::vector<Expr>> known(known_, std::move(differences));
-  const ScopedValue<int> width(lanes_, lanes);
-  return mutate(value);
-}
-
-Expr BorderLoads::visit(const Select* op) {
-  const int lanes = op->condition.type().lanes();
-  if (lanes == 1) return IRMutator::visit(op);
-  std::vector<Expr> where_true, where_false;
-  differences_of(op->condition, true, names_, where_true);
-  differences_of(op->condition, false, names_, where_false);
-  const Expr condition = mutate(op->condition), if_true = with_known(where_true, lanes, op->true_value),
-             if_false = with_known(where_false, lanes, op->false_value);
-  return Select::make(condition, if_true, if_false);
-}
-
 Expr BorderLoads::visit(const Shuffle* op) {
   const Expr masked = known_.empty() ? Expr() : under_mask(*op);
   return masked.defined() ? masked : without_known(op);

@@ -17,22 +17,13 @@ namespace tile_tune::codegen {
 /// element in memory, become masked loads where a select around them takes only lanes that the clamp leaves alone.
 /// Others stay: what a program itself clamps means the elements at the border. Indices of 64 bits stay, too (kernels
 /// for many sizes).
-class BorderLoads : public Halide::Internal::IRMutator {
+class BorderLoads : public SelectedLanes {
  public:
   explicit BorderLoads(const Target& target) : target_(target) {}
 
  private:
-  template <typename Node>
-  auto with_name(const Node* op) {
-    const Halide::Expr value = mutate(op->value);
-    const Halide::Internal::ScopedBinding<Halide::Expr> bound(value.type().is_vector(), names_, op->name, value);
-    return Node::make(op->name, value, mutate(op->body));
-  }
-  using IRMutator::visit;
-  Halide::Expr visit(const Halide::Internal::Select* op) override;
+  using SelectedLanes::visit;
   Halide::Expr visit(const Halide::Internal::Load* op) override;
-  Halide::Expr visit(const Halide::Internal::Let* op) override { return with_name(op); }
-  Halide::Internal::Stmt visit(const Halide::Internal::LetStmt* op) override { return with_name(op); }
   Halide::Expr visit(const Halide::Internal::Shuffle* op) override;
   // Their lanes are others.
   Halide::Expr visit(const Halide::Internal::VectorReduce* op) override { return without_known(op); }
@@ -43,7 +34,6 @@ class BorderLoads : public Halide::Internal::IRMutator {
     const Halide::Internal::ScopedValue<std::vector<Halide::Expr>> unknown(known_, {});
     return IRMutator::visit(op);
   }
-  Halide::Expr with_known(std::vector<Halide::Expr> differences, int lanes, const Halide::Expr& value);
   /// Undefined if the load stays as it is.
   Halide::Expr under_mask(const Halide::Internal::Load& load) const;
   /// The same of a shorter vector whose last element is repeated, which is what Halide makes of a clamp that always
@@ -51,10 +41,6 @@ class BorderLoads : public Halide::Internal::IRMutator {
   Halide::Expr under_mask(const Halide::Internal::Shuffle& repeated) const;
 
   const Target& target_;
-  // Functions of the lane that are not negative in any lane that is taken of what is visited, which has so many lanes.
-  std::vector<Halide::Expr> known_{};
-  int lanes_ = 0;
-  VectorNames names_{};
 };
 
 }  // namespace tile_tune::codegen

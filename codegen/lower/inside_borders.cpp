@@ -15,13 +15,9 @@ using Halide::Expr;
 using namespace Halide::Internal;
 
 /// The names that a statement binds, and what is known of them.
-class Names : public IRMutator {
+class Names : public SelectedLanes {
  protected:
-  using IRMutator::visit;
-
-  VectorNames vectors_{};
-  std::vector<Expr> known_{};  // functions of the lane that are not negative where the selects around lead
-  int lanes_ = 0;              // of what those selects choose
+  using SelectedLanes::visit;
 
   /// The least value of a function of the lane, over lanes and loops inside the statement; undefined where it is
   /// unknown or speaks of anything inside.
@@ -38,34 +34,19 @@ class Names : public IRMutator {
   }
 
   template <typename Node>
-  auto with_name(const Node* op) {
-    const Expr value = mutate(op->value);
+  auto with_index(const Node* op) {
     const ScopedBinding<> bound(bound_, op->name);
-    const bool is_index = value.type() == Halide::Int(32);
-    const ScopedBinding<Expr> vector(value.type().is_vector(), vectors_, op->name, value);
-    if (is_index) scalars_[op->name] = substitute(scalars_, value);
-    auto result = Node::make(op->name, value, mutate(op->body));
+    if (op->value.type() == Halide::Int(32)) scalars_[op->name] = substitute(scalars_, op->value);
+    auto result = with_name(op);
     scalars_.erase(op->name);
     return result;
   }
-  Expr visit(const Let* op) override { return with_name(op); }
-  Stmt visit(const LetStmt* op) override { return with_name(op); }
+  Expr visit(const Let* op) override { return with_index(op); }
+  Stmt visit(const LetStmt* op) override { return with_index(op); }
   Stmt visit(const For* op) override {
     const ScopedBinding<> bound(bound_, op->name);
     const ScopedBinding<Interval> range(loops_, op->name, Interval(op->min, simplify(op->min + op->extent - 1)));
     return IRMutator::visit(op);
-  }
-  Expr visit(const Select* op) override {
-    const int lanes = op->condition.type().lanes();
-    if (lanes == 1) return IRMutator::visit(op);
-    std::vector<Expr> where_true, where_false;
-    differences_of(op->condition, true, vectors_, where_true);
-    differences_of(op->condition, false, vectors_, where_false);
-    const Expr condition = mutate(op->condition), if_true = chosen(where_true, lanes, op->true_value),
-               if_false = chosen(where_false, lanes, op->false_value);
-    return is_const_one(condition)    ? if_true
-           : is_const_zero(condition) ? if_false
-                                      : Select::make(condition, if_true, if_false);
   }
 
  private:
@@ -78,13 +59,6 @@ class Names : public IRMutator {
     } reads;
     expr.accept(&reads);
     return reads.some;
-  }
-
-  Expr chosen(std::vector<Expr> differences, int lanes, const Expr& value) {
-    if (lanes == lanes_) differences.insert(differences.end(), known_.begin(), known_.end());
-    const ScopedValue<std::vector<Expr>> known(known_, std::move(differences));
-    const ScopedValue<int> width(lanes_, lanes);
-    return mutate(value);
   }
 
   Scope<> bound_{};
@@ -108,7 +82,7 @@ class Conditions : public Names {
   }
 
   Expr visit(const Load* op) override {
-    const auto whole = unclamped(op->index, vectors_);
+    const auto whole = unclamped(op->index, names_);
     const int lanes = op->type.lanes();
     if (in_registers_ && whole && lanes == lanes_ && elements_apart(whole->index) && !whole->differences.empty() &&
         std::all_of(whole->differences.begin(), whole->differences.end(),
@@ -146,7 +120,7 @@ class Inside : public Names {
     if (lanes > 1)
       for (const bool value : {true, false}) {
         std::vector<Expr> differences;
-        differences_of(op, value, vectors_, differences);
+        differences_of(op, value, names_, differences);
         if (differences.size() == 1 && holds(differences.front(), lanes))
           return value ? const_true(lanes) : const_false(lanes);
       }
@@ -163,13 +137,13 @@ class Inside : public Names {
   Expr visit(const Or* op) override { return folded(op); }
   Expr visit(const Not* op) override { return folded(op); }
   Expr visit(const Variable* op) override {
-    const Expr value = op->type.is_bool() && vectors_.contains(op->name) ? vectors_.get(op->name) : Expr(op);
+    const Expr value = op->type.is_bool() && names_.contains(op->name) ? names_.get(op->name) : Expr(op);
     return is_const_one(value) || is_const_zero(value) ? value : Expr(op);
   }
 
   Expr visit(const Load* op) override {
     const int lanes = op->type.lanes();
-    const auto whole = unclamped(op->index, vectors_);
+    const auto whole = unclamped(op->index, names_);
     const auto apart = whole ? elements_apart(whole->index) : std::nullopt;
     if (!apart || !is_const_one(op->predicate) || whole->differences.empty() ||
         !std::all_of(whole->differences.begin(), whole->differences.end(),

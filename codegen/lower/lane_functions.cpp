@@ -1,5 +1,7 @@
 #include "codegen/lower/lane_functions.h"
 
+#include <utility>
+
 namespace tile_tune::codegen {
 namespace {
 
@@ -94,6 +96,26 @@ std::optional<int> elements_apart(const Expr& of_lane) {
   const auto distance = as_const_int(simplify(substitute(kLane, 1, of_lane) - substitute(kLane, 0, of_lane)));
   if (!distance || *distance < 1 || *distance > kMostApart) return std::nullopt;
   return static_cast<int>(*distance);
+}
+
+Expr SelectedLanes::chosen(std::vector<Expr> differences, int lanes, const Expr& value) {
+  if (lanes == lanes_) differences.insert(differences.end(), known_.begin(), known_.end());
+  const ScopedValue<std::vector<Expr>> known(known_, std::move(differences));
+  const ScopedValue<int> width(lanes_, lanes);
+  return mutate(value);
+}
+
+Expr SelectedLanes::visit(const Select* op) {
+  const int lanes = op->condition.type().lanes();
+  if (lanes == 1) return IRMutator::visit(op);
+  std::vector<Expr> where_true, where_false;
+  differences_of(op->condition, true, names_, where_true);
+  differences_of(op->condition, false, names_, where_false);
+  const Expr condition = mutate(op->condition), if_true = chosen(where_true, lanes, op->true_value),
+             if_false = chosen(where_false, lanes, op->false_value);
+  return is_const_one(condition)    ? if_true
+         : is_const_zero(condition) ? if_false
+                                    : Select::make(condition, if_true, if_false);
 }
 
 }  // namespace tile_tune::codegen

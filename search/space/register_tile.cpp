@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 
 #include "codegen/schedule/dot_product.h"
