@@ -132,20 +132,14 @@ struct Tiling {
     return order;
   }
 
-  bool is_constrained(int p) const {
-    const auto speaks_of = [&](const ir::Constraint& constraint) {
-      return constraint.expr.coefficient(stage.loops.output_index[p]) != 0;
-    };
-    return std::any_of(statement.constraints.begin(), statement.constraints.end(), speaks_of);
-  }
-
   // Of a loop that Halide cuts at its last iterations it marks the first ones, in every index, as likely, also in that
   // of the sum that a vector across a border leaves as it is: then neither side of that select is the likely one, and
   // the loop along the border is not cut. (A window of 7 in steps of 2 over rows of 4008, tiles of 10 of 256 filters:
   // 856 us, every vector gathered element by element, 407 so; two Zen 4 cores, 2026-11-30.) Scalars branch instead.
   bool stays_whole(int p) const {
     const int vector = schedule.cpu().vector_loop;
-    return vector >= 0 && vector < outputs() && is_constrained(vector) && !is_constrained(p) && stage.guarded != p &&
+    const auto is_cut = [&](int loop) { return is_constrained(statement, stage.loops.output_index[loop]); };
+    return vector >= 0 && vector < outputs() && is_cut(vector) && !is_cut(p) && stage.guarded != p &&
            stage.masked_loop != p;
   }
 
@@ -199,9 +193,10 @@ struct Tiling {
     }
     for (size_t l = 0; l < (stage.home ? 1 : levels()); ++l)
       for (const int p : schedule.order[l]) {
-        const auto is_loop = [&](const Var& var) { return var.name() == tile_var(p, l, "o").name(); };
-        if (stays_whole(p) && std::any_of(nest.begin(), nest.end(), is_loop))
-          func.never_partition({tile_var(p, l, "o")});
+        const Var loop = tile_var(p, l, "o");
+        const bool is_own =
+            std::any_of(nest.begin(), nest.end(), [&](const Var& own) { return own.name() == loop.name(); });
+        if (is_own && stays_whole(p)) func.never_partition({loop});
       }
     return {func, nest, fused_away()};
   }

@@ -1,9 +1,6 @@
 #include "codegen/lower/border_loads.h"
 
 #include <algorithm>
-#include <utility>
-
-#include "codegen/lower/lane_functions.h"
 
 namespace tile_tune::codegen {
 namespace {

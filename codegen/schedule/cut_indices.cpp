@@ -48,4 +48,9 @@ std::vector<bool> cut_indices(const ir::Statement& statement, const std::vector<
   return cut;
 }
 
+bool is_constrained(const ir::Statement& statement, int index) {
+  return std::any_of(statement.constraints.begin(), statement.constraints.end(),
+                     [&](const ir::Constraint& constraint) { return constraint.expr.coefficient(index) != 0; });
+}
+
 }  // namespace tile_tune::codegen

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/schedule/collapsed_form.h"
+#include "codegen/schedule/cut_indices.h"
 #include "codegen/schedule/fusion.h"
 
 namespace tile_tune::codegen {
@@ -50,9 +51,7 @@ struct Former {
     const int index = loops.output_index[p];
     for (const auto& other : loops.operands)
       if (other.number != operand.number && (!other.affine || loops.is_walked(other, p))) return false;
-    if (std::any_of(text().constraints.begin(), text().constraints.end(),
-                    [&](const ir::Constraint& constraint) { return constraint.expr.coefficient(index) != 0; }))
-      return false;
+    if (is_constrained(text(), index)) return false;
     // An expression of the index itself is not read, but may divide by it.
     if (uses_index(*text().value, index)) return false;
     return !has_guests(schedule, statement);

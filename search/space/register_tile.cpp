@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "codegen/schedule/cut_indices.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/target/costs.h"
@@ -406,13 +407,9 @@ std::vector<bool> guarded_loops(const StageContext& context) {
   std::vector<bool> guarded;
   const auto& statement = context.program->statements[context.statement];
   const auto guarding = ir::guarding_indices(statement);
-  for (const int index : context.loops.output_index) {
-    const auto& constraints = statement.constraints;
+  for (const int index : context.loops.output_index)
     guarded.push_back(std::binary_search(guarding.begin(), guarding.end(), index) ||
-                      std::any_of(constraints.begin(), constraints.end(), [&](const ir::Constraint& constraint) {
-                        return constraint.expr.coefficient(index) != 0;
-                      }));
-  }
+                      codegen::is_constrained(statement, index));
   return guarded;
 }
 

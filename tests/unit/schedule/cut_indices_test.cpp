@@ -43,6 +43,8 @@ TEST_CASE("a bound on one index cuts it, whatever the loops") {
   auto statement = statement_of({{0, 8}, {1, 5}});
   constrain(statement, -1, {{1, 1}}, 2);
   CHECK(cut_indices(statement, {false, false}) == Flags{false, true});
+  CHECK(is_constrained(statement, 1));
+  CHECK(!is_constrained(statement, 0));
 }
 
 TEST_CASE("negative steps, and bounds that hold everywhere") {
