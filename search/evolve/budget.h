@@ -9,12 +9,13 @@ namespace tile_tune::search {
 struct Budget {
   std::optional<int> trials = std::nullopt;      // candidates measured, the default among them; finals not counted
   std::optional<double> seconds = std::nullopt;  // from the call of tune() to its return, the finals included
-  std::optional<double> whole = std::nullopt;    // of which the finals may take a tenth; nothing: of `seconds`
+  std::optional<double> whole = std::nullopt;    // of which the finals may take their share; nothing: of `seconds`
   double overtime = 0;                           // what the default schedule may take beyond `seconds`
 };
 
-/// Seconds that the finals may take.
-double most_for_finals(const Budget& budget);
+/// Seconds that the finals may take, whose rounds take `round_ns`: a tenth of all, or, where that is too short for
+/// rounds that an interval can be taken from, up to a quarter.
+double most_for_finals(const Budget& budget, double round_ns);
 
 /// What measuring costs here, learnt from the batches so far. The first batch is left out: it pays for what is done
 /// once (workers start, the reference is computed).
@@ -43,8 +44,7 @@ struct Spent {
   double seconds = 0;
 };
 
-/// How many more candidates the budget allows, at most `wanted`, when `reserve` seconds are kept for the finals, of
-/// those that these may take.
+/// How many more candidates the budget allows, at most `wanted`, when `reserve` seconds are kept for the finals.
 int allowed(const Budget& budget, const Spent& spent, const Cost& cost, double reserve, int wanted);
 
 }  // namespace tile_tune::search

@@ -186,7 +186,8 @@ Result<std::vector<Candidate>> Search::pick(std::vector<Candidate> pool) {
 
 double Search::reserve() const {
   const std::vector<Member> members = choose_finalists();
-  return members.empty() ? 0 : std::min(finals_seconds(cost_, round_ns(members)), most_for_finals(options_.budget));
+  const double round = round_ns(members);
+  return members.empty() ? 0 : std::min(finals_seconds(cost_, round), most_for_finals(options_.budget, round));
 }
 
 int Search::allowance() const {
@@ -310,8 +311,10 @@ std::vector<Member> Search::choose_finalists() const {
   std::vector<Member> members = finalists(population_, default_key_, previous_key_, kChallengers);
   // One challenger there must be. The last is the slowest.
   const size_t fewest = openers().size() + 1;
-  const double most = most_for_finals(options_.budget);
-  while (members.size() > fewest && !has_time_for_finals(most, round_ns(members))) members.pop_back();
+  const auto has_time = [&](double round) {
+    return has_time_for_finals(most_for_finals(options_.budget, round), round);
+  };
+  while (members.size() > fewest && !has_time(round_ns(members))) members.pop_back();
   return members;
 }
 
@@ -322,8 +325,9 @@ Result<void> Search::conclude() {
     TILE_TUNE_CHECK(run_finals(members, {}));
     return interrupted_ ? keep_what_is_clear() : Result<void>();
   }
-  const double seconds = std::min(*options_.budget.seconds - elapsed(), most_for_finals(options_.budget));
-  if (!has_time_for_short_finals(seconds, round_ns(members))) return stand_by_trials(FinalsHeld::NoTime);
+  const double round = round_ns(members);
+  const double seconds = std::min(*options_.budget.seconds - elapsed(), most_for_finals(options_.budget, round));
+  if (!has_time_for_short_finals(seconds, round)) return stand_by_trials(FinalsHeld::NoTime);
   TILE_TUNE_CHECK(run_finals(members, {surroundings_.clock() + seconds}));
   if (interrupted_) return keep_what_is_clear();
   return report_.finals_held == FinalsHeld::NoTime ? stand_by_trials(FinalsHeld::NoTime) : Result<void>();

@@ -198,14 +198,16 @@ TEST_CASE("the costs of the first batch are not taken for those of a candidate")
   CHECK(finals_seconds(cost, 1e9) == Approx(0.75 + 31));
 }
 
-TEST_CASE("finals take a tenth of the budget at most") {
-  CHECK(most_for_finals({.seconds = 30}) == Approx(3));
-  CHECK(most_for_finals({.seconds = 20, .whole = 30}) == Approx(3));  // getting ready took the rest
-  CHECK(std::isinf(most_for_finals({.trials = 5})));
-  CHECK(has_time_for_finals(3, 80e6));  // 36 calls
+TEST_CASE("finals take a tenth of the budget at most, of long calls up to a quarter") {
+  CHECK(most_for_finals({.seconds = 30}, 1e6) == Approx(3));
+  CHECK(most_for_finals({.seconds = 20, .whole = 30}, 1e6) == Approx(3));  // getting ready took the rest
+  CHECK(most_for_finals({.seconds = 30}, 400e6) == Approx(1.1 * 4.8));     // twelve
+  CHECK(most_for_finals({.seconds = 30}, 800e6) == Approx(7.5));
+  CHECK(std::isinf(most_for_finals({.trials = 5}, 1e6)));
+  CHECK(has_time_for_finals(3, 80e6));  // 37 calls
   CHECK_FALSE(has_time_for_finals(3, 90e6));
-  CHECK(has_time_for_short_finals(3, 270e6));  // eleven
-  CHECK_FALSE(has_time_for_short_finals(3, 280e6));
+  CHECK(has_time_for_short_finals(3, 250e6));  // twelve
+  CHECK_FALSE(has_time_for_short_finals(3, 260e6));
 }
 
 TEST_CASE("finals of long kernels have fewer finalists") {
@@ -220,9 +222,9 @@ TEST_CASE("finals of long kernels have fewer finalists") {
   CHECK(all.size() == 5);
   double round = 0;
   for (const auto& schedule : all) round += landscape.time(schedule) * 1e-9;
-  CHECK(finalists_at(10 * 36 * round * 1.01).size() == 5);
-  CHECK(finalists_at(10 * 36 * round * 0.99).size() == 4);
-  CHECK(finalists_at(10 * 11 * round).size() == 2);
+  CHECK(finalists_at(10 * 37 * round * 1.01).size() == 5);
+  CHECK(finalists_at(10 * 37 * round * 0.99).size() == 4);
+  CHECK(finalists_at(10 * 12 * round).size() == 2);
 }
 
 TEST_CASE("one finalist has no finals: the default stands by its trial") {
@@ -330,7 +332,7 @@ TEST_CASE("finals that do not fit at all are not begun") {
   const Landscape landscape = synthetic_matmul();
   Session session(landscape);
   const double each = landscape.default_ns() * 1e-9;
-  session.options = {.seed = 12, .budget = {.trials = 60, .seconds = 10 * 9 * each}};
+  session.options = {.seed = 12, .budget = {.trials = 60, .seconds = 4 * 9 * each}};
   const auto report = session.run();
   REQUIRE(report);
   CHECK(session.measurer.finalists.empty());
@@ -376,7 +378,6 @@ TEST_CASE("what the budget allows") {
   cost.add_batch(2, 1);
   CHECK(allowed({.seconds = 10}, {7, 8}, cost, 1, 4) == 2);
   CHECK(allowed({.seconds = 10}, {7, 8.6}, cost, 1, 4) == 0);
-  CHECK(allowed({.seconds = 10}, {7, 8}, cost, 100, 4) == 2);  // the finals get a tenth of the time at most
   CHECK(allowed({.trials = 8, .seconds = 10}, {7, 0}, cost, 1, 4) == 1);
 }
 
