@@ -130,8 +130,8 @@ struct Judgement {
 
 Reply verify(const Executor& executor, const Problem& problem, const PreparedKernel& kernel, double call_seconds,
              int reply_fd, double hopeless_ns) {
-  // Nobody waits for one that is several times as slow as what is hopeless, nor for less than a tick of the clock.
-  constexpr double kPatience = 3, kLeastSeconds = 0.05;
+  // Nobody waits for one that is twice as slow as what is hopeless, nor for less than a tick of the clock.
+  constexpr double kPatience = 2, kLeastSeconds = 0.05;
   if (executor.first_call_loads()) hopeless_ns = 0;
   if (hopeless_ns > 0) call_seconds = std::min(call_seconds, kPatience * hopeless_ns * 1e-9 + kLeastSeconds);
   Judgement judgement{executor, kernel, call_seconds, reply_fd};
