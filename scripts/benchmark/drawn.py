@@ -4,11 +4,21 @@ import math
 import random
 import re
 import string
+import typing
 
-# Of one call: below, a call's overhead is what is measured; above, a search gets few trials and a table takes days.
-FEWEST_FLOPS, MOST_FLOPS = 2e4, 1.5e9
-MOST_BYTES = 256e6
-ATTEMPTS = 1000  # until a draw lies within these limits; most take less than ten
+
+
+class Limits(typing.NamedTuple):
+    """Of one call."""
+    fewest_flops: float
+    most_flops: float
+    most_bytes: float
+    attempts: int  # until a draw lies within them
+
+
+# Below, a call's overhead is what is measured; above, a search gets few trials and a table takes days.
+USUAL = Limits(2e4, 1.5e9, 256e6, 1000)  # most take less than ten
+LARGE = Limits(1.5e9, 2e10, 1e9, 20000)  # calls of 10 to 200 ms on two cores
 
 BYTES = {"f64": 8, "f32": 4, "bf16": 2, "f16": 2, "i8": 1, "i32": 4, "c64": 8}
 TC_TYPES = {"f64": "double", "f32": "float"}
@@ -319,19 +329,22 @@ LIBRARY = {"product": product, "skewed-product": skewed_product, "batched-produc
            "permutation": permutation, "reduction": reduction}
 OTHERS = {"network": network, "normalisation": normalisation, "distance": distance}
 FAMILIES = {**LIBRARY, **OTHERS}
+# Those that come to that much work.
+LARGE_FAMILIES = ["product", "batched-product", "dense-convolution", "grouped-convolution", "contraction"]
 
 
-def draw(family, seed, number):
+def draw(family, seed, number, limits=USUAL):
     """The workload of that number, the same in every run."""
     rng = random.Random(f"{family} {seed} {number}")
-    for _ in range(ATTEMPTS):
+    of_limits = "large-" if limits is LARGE else ""
+    for _ in range(limits.attempts):
         workload = FAMILIES[family](rng)
-        if FEWEST_FLOPS <= workload["flops"] <= MOST_FLOPS and workload["bytes"] <= MOST_BYTES:
-            return {"name": f"{family}_{seed}_{number}", "group": family, **workload}
-    raise ValueError(f"no {family} within the limits in {ATTEMPTS} draws")
+        if limits.fewest_flops <= workload["flops"] <= limits.most_flops and workload["bytes"] <= limits.most_bytes:
+            return {"name": f"{of_limits}{family}_{seed}_{number}", "group": family, **workload}
+    raise ValueError(f"no {family} within the limits in {limits.attempts} draws")
 
 
-def suite(families, seed, count):
+def suite(families, seed, count, limits=USUAL):
     """`count` workloads of each family, family after family in turns, so that a part of them is a fair one."""
     return {"kind": "suite", "format": 1, "name": f"drawn-{seed}",
-            "workloads": [draw(family, seed, number) for number in range(count) for family in families]}
+            "workloads": [draw(family, seed, number, limits) for number in range(count) for family in families]}

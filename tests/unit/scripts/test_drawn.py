@@ -16,10 +16,11 @@ class Drawing(unittest.TestCase):
         self.assertEqual(first["workloads"], drawn.suite(drawn.FAMILIES, 7, 3)["workloads"][:2 * len(drawn.FAMILIES)])
 
     def test_work_lies_within_the_limits(self):
-        for workload in drawn.suite(drawn.FAMILIES, 3, 20)["workloads"]:
-            self.assertTrue(drawn.FEWEST_FLOPS <= workload["flops"] <= drawn.MOST_FLOPS, workload)
-            self.assertLessEqual(workload["bytes"], drawn.MOST_BYTES, workload)
-            self.assertTrue(all(size >= 1 for size in workload["sizes"].values()), workload)
+        for limits, families, count in (drawn.USUAL, drawn.FAMILIES, 20), (drawn.LARGE, drawn.LARGE_FAMILIES, 2):
+            for workload in drawn.suite(families, 3, count, limits)["workloads"]:
+                self.assertTrue(limits.fewest_flops <= workload["flops"] <= limits.most_flops, workload)
+                self.assertLessEqual(workload["bytes"], limits.most_bytes, workload)
+                self.assertTrue(all(size >= 1 for size in workload["sizes"].values()), workload)
 
     def test_every_storage_order_and_odd_extents_come(self):
         products = [drawn.draw("product", 1, number) for number in range(60)]
