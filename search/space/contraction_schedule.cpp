@@ -19,6 +19,7 @@
 #include "search/space/innermost_loop.h"
 #include "search/space/nest_model.h"
 #include "search/space/streamed_sums.h"
+#include "search/space/sum_blocks.h"
 #include "search/space/tile_layout.h"
 #include "search/space/window_taps.h"
 
@@ -440,6 +441,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   }
   stage.reduction_order = with_shared_taps_last(layout, stage.reduction_order);
   read_in_long_pieces(layout, stage);
+  sum_in_blocks(layout, stage);
   unroll_short_loop(layout, stage);
   return stage;
 }

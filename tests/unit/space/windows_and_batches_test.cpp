@@ -102,6 +102,30 @@ TEST_CASE("what is copied for vectors along an innermost batch is copied by the 
   CHECK(nest_of(kBatchInnermost, {{"B", 13}, {"K", 2}, {"M", 312}, {"N", 32}}).order[0].front() != 2);
 }
 
+TEST_CASE("a home of windows takes parts of its sums whose terms the first cache holds", "[unit]") {
+  const auto nest = [](const std::string& factor, int64_t channels) {
+    const auto program = bound(
+        "def f(float(N,C,X,Y,Z) I, float(F,C,3,3,3) W, float a) -> (O) { O(n,f,x,y,z) +=! I(n,c,x "
+        "+ i,y + j,z + k) * W(f,c,i,j,k)" +
+            factor + " where x in 0:30, y in 0:30, z in 0:29 }",
+        {{"N", 2}, {"C", channels}, {"F", 67}, {"X", 32}, {"Y", 32}, {"Z", 31}});
+    const auto schedule = Space(program, two_threads(32, 16, 512 << 10)).default_schedule();
+    REQUIRE(codegen::check(program, schedule).has_value());
+    return schedule.stages.at(0).nest();
+  };
+  const auto many = nest("", 61);
+  REQUIRE(many.order.size() == 2);
+  const int64_t block = many.reduction_block[0], filters = many.tiles[1].back();
+  CHECK(block < 61);
+  CHECK(many.reduction_order[0] == 0);
+  CHECK(many.reduction_block == std::vector<int64_t>{block, 3, 3, 3});
+  CHECK(27 * block >= 24);
+  CHECK(27 * block * filters * 4 <= (32 << 10) / 2);
+  CHECK(27 * (block + 4) * filters * 4 > (32 << 10) / 2);                  // beside it lie the lines of the input
+  CHECK(nest("", 2).reduction_block == std::vector<int64_t>{2, 3, 3, 3});  // fits as it is
+  CHECK(nest(" * a", 61).reduction_block[0] == block);                     // a number has no neighbours in memory
+}
+
 TEST_CASE("rows overlap where a tap and an output move along the same dimensions alike", "[unit]") {
   const auto share = [](const char* text, int64_t taps) {
     const auto program = bound(text, {{"P", 64}, {"Q", 64}, {"R", taps}});
