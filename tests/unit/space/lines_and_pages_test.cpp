@@ -291,9 +291,7 @@ TEST_CASE("columns whose lines the second cache has no sets for are copied", "[u
   const char* const text = "def f(float(K,M) A, float(K,N) B) -> (O) { O(n,m) +=! A(k,m) * B(k,n) }";
   CHECK(avx2(text, {{"K", 1700}, {"M", 1024}, {"N", 2048}}).packings.size() == 2);
   // Vectors run along the one whose lines have one place in their pages, if the other's have more.
-  const auto wide = avx2(text, {{"K", 1700}, {"M", 1024}, {"N", 336}});
-  CHECK(wide.vector_loop() == 1);
-  CHECK(wide.packings.size() == 1);
+  CHECK(avx2(text, {{"K", 1700}, {"M", 1024}, {"N", 336}}).vector_loop() == 1);
   CHECK(avx2(text, {{"K", 1700}, {"M", 336}, {"N", 1024}}).vector_loop() == 0);
   // A tensor that no cache holds is copied inside of loops that lead to other lines of it, a second cache's at a time.
   const auto contraction =
@@ -303,6 +301,26 @@ TEST_CASE("columns whose lines the second cache has no sets for are copied", "[u
   REQUIRE(tiles.packings.size() == 1);
   CHECK(tiles.packings[0].operand == 1);
   CHECK(tiles.packings[0].depth == 4);
+}
+
+TEST_CASE("rows that are neighbours are copied as well where many panels read them from the second cache", "[unit]") {
+  const auto copied = [](int64_t m, int64_t n, int64_t k) {
+    const auto nest = avx2("def f(float(K,M) X, float(K,N) Y) -> (O) { O(m,n) +=! X(k,m) * Y(k,n) }",
+                           {{"M", m}, {"N", n}, {"K", k}}, with_large_last_cache());
+    REQUIRE(nest.cpu().vector_loop == 1);
+    REQUIRE(nest.tiles[0].back() > 1);
+    for (const auto& packing : nest.packings)
+      if (packing.operand == 0) {
+        CHECK(packing.depth == 0);
+        CHECK(packing.order == std::vector<int>{0, 1});  // along the sum
+        return true;
+      }
+    return false;
+  };
+  CHECK(copied(488, 3700, 784));
+  CHECK_FALSE(copied(488, 3700, 100));  // a tile's 100 lines wait in the first cache for the next
+  CHECK_FALSE(copied(488, 240, 784));   // ten panels
+  CHECK_FALSE(copied(16, 3700, 784));   // tiles beside each other read whole lines
 }
 
 TEST_CASE("a sum whose vectors come from memory walks in their order", "[unit]") {
