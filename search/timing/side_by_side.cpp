@@ -60,8 +60,8 @@ void screen_quietly(Bench& bench, std::vector<Contestant>& contestants, const Si
 }
 
 // The first call wakes the threads; to give places to new ones takes so long that a pool's are asleep again, and the
-// calls after that bring data and clocks to where they stay. A long call has all of that in a small part of itself:
-// two more of each made a table of ten libraries at 0.3 s a call take nine minutes.
+// calls after that bring data and clocks to where they stay. A long call has all of that in a small part of itself: a
+// table of ten libraries at 0.3 to 1.2 s a call took more than nine minutes with two more of each, six without.
 Sample quiet_sample(Bench& bench, Contestant& contestant, ThreadPlacement& placement) {
   wait_for_quiet();
   if (contestant.screening.ns > kLongCallNs) return take_sample(bench, contestant);
