@@ -7,18 +7,18 @@ import string
 import typing
 
 
-
 class Limits(typing.NamedTuple):
     """Of one call."""
     fewest_flops: float
     most_flops: float
     most_bytes: float
     attempts: int  # until a draw lies within them
+    prefix: str  # of names
 
 
 # Below, a call's overhead is what is measured; above, a search gets few trials and a table takes days.
-USUAL = Limits(2e4, 1.5e9, 256e6, 1000)  # most take less than ten
-LARGE = Limits(1.5e9, 2e10, 1e9, 20000)  # calls of 10 to 200 ms on two cores
+USUAL = Limits(2e4, 1.5e9, 256e6, 1000, "")  # most take less than ten
+LARGE = Limits(1.5e9, 2e10, 1e9, 20000, "large-")  # calls of 10 to 200 ms on two cores
 
 BYTES = {"f64": 8, "f32": 4, "bf16": 2, "f16": 2, "i8": 1, "i32": 4, "c64": 8}
 TC_TYPES = {"f64": "double", "f32": "float"}
@@ -336,15 +336,14 @@ LARGE_FAMILIES = ["product", "batched-product", "dense-convolution", "grouped-co
 def draw(family, seed, number, limits=USUAL):
     """The workload of that number, the same in every run."""
     rng = random.Random(f"{family} {seed} {number}")
-    of_limits = "large-" if limits is LARGE else ""
     for _ in range(limits.attempts):
         workload = FAMILIES[family](rng)
         if limits.fewest_flops <= workload["flops"] <= limits.most_flops and workload["bytes"] <= limits.most_bytes:
-            return {"name": f"{of_limits}{family}_{seed}_{number}", "group": family, **workload}
+            return {"name": f"{limits.prefix}{family}_{seed}_{number}", "group": family, **workload}
     raise ValueError(f"no {family} within the limits in {limits.attempts} draws")
 
 
 def suite(families, seed, count, limits=USUAL):
     """`count` workloads of each family, family after family in turns, so that a part of them is a fair one."""
-    return {"kind": "suite", "format": 1, "name": f"drawn-{seed}",
+    return {"kind": "suite", "format": 1, "name": f"drawn-{limits.prefix}{seed}",
             "workloads": [draw(family, seed, number, limits) for number in range(count) for family in families]}

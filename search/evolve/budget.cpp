@@ -24,9 +24,10 @@ constexpr int kCallsBesideRounds = 6;
 // Batches end a little later than they were to.
 constexpr double kSpare = 1.1;
 
+double seconds_of_rounds(int rounds, double round_ns) { return (kCallsBesideRounds + rounds) * round_ns * 1e-9; }
+
 double seconds_of_short_finals(double round_ns) {
-  constexpr auto kFewest = static_cast<int>(kFewestForInterval);
-  return (kCallsBesideRounds + kFewest) * round_ns * 1e-9;
+  return seconds_of_rounds(static_cast<int>(kFewestForInterval), round_ns);
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ double most_for_finals(const Budget& budget, double round_ns) {
 }
 
 bool has_time_for_finals(double seconds, double round_ns) {
-  return (kCallsBesideRounds + kFewestRounds) * round_ns * 1e-9 <= seconds;
+  return seconds_of_rounds(kFewestRounds, round_ns) <= seconds;
 }
 
 bool has_time_for_short_finals(double seconds, double round_ns) { return seconds_of_short_finals(round_ns) <= seconds; }

@@ -224,9 +224,7 @@ std::optional<HomeTile> home_for_pages(const TileLayout& layout, int64_t rows, i
 // 61 x 53 sums of 3000 products took 239 us with AVX2 by tiles of 32 x 2, whose operands came from the second cache for
 // each, 174 by 16 x 6, 114 by these in blocks of 100 steps (two Zen 4 cores, 2026-11-29).
 std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
-  // Chosen: a home is no more than a quarter of the first cache, beside blocks of half of it, and what of a sum comes
-  // to it at a time pays for coming.
-  constexpr int64_t kLeastSteps = 24;
+  // Chosen: a home is no more than a quarter of the first cache, beside blocks of half of it.
   const auto& context = layout.context;
   const int v = layout.tile.vector_loop;
   const auto size = static_cast<int64_t>(dtype_size(context.type));
@@ -267,7 +265,7 @@ std::optional<NestSchedule> sums_by_blocks(const TileLayout& layout) {
       best_home(layout, rows, extent, most, shares ? context.target->threads : 1, least.value_or(HomeTile{}));
   if (home.rows == 0) return std::nullopt;
   const int64_t steps = block_near(std::min(l1 / 2 / bytes_of_step(home.rows, home.width), sum), sum);
-  if (steps < kLeastSteps) return std::nullopt;
+  if (steps < kLeastStepsAtHome) return std::nullopt;
   NestSchedule stage = sums_at_home(layout, *row_loop, home, steps);
   if (shares) stage.cpu().parallel = layout.outputs();
   return stage;

@@ -29,14 +29,6 @@ double bytes_in_lines(const StageContext& context, const NestSchedule& stage, co
   return bytes / run * (run + line - size);
 }
 
-// Rows read the same elements again for other taps.
-bool has_windows(const StageContext& context) {
-  for (const Operand& operand : context.loops.operands)
-    for (int r = 0; r < context.reductions(); ++r)
-      if (operand.affine && codegen::slides(context.loops, operand, r)) return true;
-  return false;
-}
-
 }  // namespace
 
 // 3 x 3 x 3 windows of 2 x 61 x 32 x 32 x 31, whose 24 x 4 results read 158 KB of weights and 976 lines for each step
@@ -44,13 +36,13 @@ bool has_windows(const StageContext& context) {
 // 0.93 to 2.13 times as fast, 1.17 on average, 92 sums without windows 0.77 to 1.46, 1.00, which stay as they are (AVX2
 // on two Zen 3 cores, 2026-11-30).
 void sum_in_blocks(const TileLayout& layout, NestSchedule& stage) {
-  constexpr int64_t kLeastSteps = 24;  // as in streamed_sums.cpp: what of a sum comes to its home at a time
   // The first one reads all from the second cache: seven homes of two and three tiles were 0.52 to 1.31 times as fast.
   constexpr int64_t kLeastTiles = 4;
   const auto& context = layout.context;
   const auto& loops = context.loops;
-  if (stage.order.size() < 2 || stage.reduction_order.empty() || keeps_order(context) ||
-      iterations_in_lane(context) > 1 || !loops.direct || !has_windows(context))
+  const auto& order = stage.reduction_order;
+  if (stage.order.size() < 2 || keeps_order(context) || iterations_in_lane(context) > 1 || !loops.direct ||
+      std::none_of(order.begin(), order.end(), [&](int r) { return codegen::is_window(loops, r); }))
     return;
   std::vector<int64_t> extents;
   int64_t tiles = 1, steps = 1;
@@ -68,14 +60,14 @@ void sum_in_blocks(const TileLayout& layout, NestSchedule& stage) {
       if (operand.affine) bytes += bytes_in_lines(context, stage, operand, extents);
     return bytes;
   };
-  const int outermost = stage.reduction_order.front();
+  const int outermost = order.front();
   int64_t& block = extents[context.outputs() + outermost];
   const auto l1 = static_cast<double>(context.target->l1_bytes);
   if (tiles < kLeastTiles || bytes_read() <= l1) return;
   while (block > 1 && bytes_read() > kBlocksShare * l1) --block;
   const int64_t extent = stage.reduction_block[outermost], blocks = (extent + block - 1) / block;
   block = (extent + blocks - 1) / blocks;
-  if (steps / extent * block < kLeastSteps || bytes_read() > l1) return;
+  if (steps / extent * block < kLeastStepsAtHome || bytes_read() > l1) return;
   stage.reduction_block[outermost] = block;
 }
 

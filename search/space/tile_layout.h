@@ -12,6 +12,9 @@ namespace tile_tune::search {
 /// panels are shared out.
 constexpr double kLongSum = 16;
 
+/// Terms that come to sums waiting at home at a time, at least, to pay for coming: chosen.
+constexpr int64_t kLeastStepsAtHome = 24;
+
 /// What it refers to must outlive it.
 struct TileLayout {
   enum class Kind { Batch, Panel, Row };

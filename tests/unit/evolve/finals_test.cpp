@@ -378,6 +378,7 @@ TEST_CASE("what the budget allows") {
   cost.add_batch(2, 1);
   CHECK(allowed({.seconds = 10}, {7, 8}, cost, 1, 4) == 2);
   CHECK(allowed({.seconds = 10}, {7, 8.6}, cost, 1, 4) == 0);
+  CHECK(allowed({.seconds = 10}, {7, 2}, cost, 7, 4) == 2);  // what is kept for the finals is the caller's to limit
   CHECK(allowed({.trials = 8, .seconds = 10}, {7, 0}, cost, 1, 4) == 1);
 }
 
