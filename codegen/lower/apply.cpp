@@ -287,7 +287,14 @@ struct Applier : Tiling {
       update.unroll(*loop);
       order.push_back(*loop);
     }
-    order.insert(order.end(), sums.others.begin(), sums.others.end());
+    auto others = sums.others;
+    if (sums.steps_at_once > 1) {
+      const Halide::RVar all = others.front(), step(all.name() + "_i");
+      others.front() = Halide::RVar(all.name() + "_o");
+      update.split(all, others.front(), step, sums.steps_at_once, TailStrategy::GuardWithIf).unroll(step);
+      order.push_back(step);
+    }
+    order.insert(order.end(), others.begin(), others.end());
     register_tile(update, order, lanes, stage.dot ? &sums.unrolled.front() : nullptr);
   }
 

@@ -47,6 +47,7 @@ struct ReductionBuilder {
   // All of a reduction loop, or as much of it as `extent` says where that is a number.
   Span span(int r, int64_t extent, int64_t unroll) const {
     if (stage.runtime_reductions[r]) return {0, runtime_extent(r), 1};  // neither cut nor unrolled
+    if (extent % unroll != 0) return {0, static_cast<int>(extent), 1};  // steps_at_once()
     return {0, static_cast<int>(extent / unroll), unroll};
   }
 
@@ -54,6 +55,13 @@ struct ReductionBuilder {
   int64_t block(int r) const {
     return stage.ends_early(r) ? stage.reduction_extents[r]
                                : std::min(schedule.reduction_block[r], stage.reduction_extents[r]);
+  }
+
+  // Iterations of the innermost loop that directives unroll, as the last may be fewer.
+  int steps_at_once() const {
+    const int r = schedule.reduction_order.back();
+    const bool leaves_some = !stage.dot && !stage.runtime_reductions[r] && block(r) % schedule.reduction_unroll[r] != 0;
+    return leaves_some ? schedule.reduction_unroll[r] : 1;
   }
 
   Expr runtime_extent(int r) const {
@@ -143,7 +151,7 @@ struct ReductionBuilder {
     define(func, arguments, initial());
     accumulate(func, arguments, terms.of(loops.positions, loops.part(stage.dot)), loops.all(), stage.dot.has_value(),
                beside);
-    return {func, loops.unrolled, loops.loops};
+    return {func, loops.unrolled, loops.loops, steps_at_once()};
   }
 
   PlainReduction plain(const Func& accumulator) const {

@@ -19,6 +19,8 @@ namespace tile_tune::codegen {
 struct RegisterSums {
   Halide::Func func;                           // arguments: the vector loop first
   std::vector<Halide::RVar> unrolled, others;  // loops of the update; a dot product's iterations are the first
+  int steps_at_once = 1;  // iterations of the first of the others that are unrolled, if some are left over
+                          // (may_leave_some())
 };
 
 /// The whole reduction, or one of its parallel pieces, in registers. On a GPU its operands may be staged between blocks

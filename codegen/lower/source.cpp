@@ -47,11 +47,14 @@ class Writer {
     collect();
     for (const auto& [from, to] : request_.names) names_.call(from, to);
     const std::string inputs = parameters(), definitions = definitions_of_all(), directives = directives_of_all();
-    std::vector<std::string> vars, outputs;
-    for (const auto& [name, identifier] : names_.vars()) vars.push_back(fmt::format("{0}(\"{0}\")", identifier));
+    std::vector<std::string> outputs;
+    const auto declared = [](const char* type, const std::map<std::string, std::string>& names) {
+      std::vector<std::string> all;
+      for (const auto& [name, identifier] : names) all.push_back(fmt::format("{0}(\"{0}\")", identifier));
+      return all.empty() ? "" : fmt::format("  {} {};\n", type, fmt::join(all, ", "));
+    };
     for (const auto& output : request_.outputs) outputs.push_back(names_.func(output.name()));
-    std::string body = helpers() + inputs;
-    if (!vars.empty()) body += fmt::format("  Var {};\n", fmt::join(vars, ", "));
+    std::string body = helpers() + inputs + declared("Var", names_.vars()) + declared("RVar", names_.rvars());
     body += fmt::format("\n{}\n{}\n  return Pipeline({{{}}});\n", definitions, directives, fmt::join(outputs, ", "));
     return head() + fmt::format("Halide::Pipeline {}(std::vector<Halide::ImageParam>& inputs) {{\n{}}}\n",
                                 request_.function, body);
@@ -254,7 +257,11 @@ class Writer {
     std::vector<std::string> calls;
     const auto& schedule = definition.schedule();
     if (schedule.atomic()) calls.push_back("atomic()");
+    std::set<std::string> of_reduction;
+    for (const auto& rvar : schedule.rvars()) of_reduction.insert(rvar.var);
     for (const auto& split : schedule.splits()) {
+      if (of_reduction.contains(split.old_var))
+        for (const auto& part : {split.outer, split.inner}) of_reduction.insert(part), names_.rvar(part);
       const std::string old = names_.var(split.old_var), outer = names_.var(split.outer);
       if (split.split_type == Split::SplitVar)
         calls.push_back(fmt::format("split({}, {}, {}, {}, {})", old, outer, names_.var(split.inner),

@@ -41,11 +41,11 @@ std::string SourceNames::wish(const std::string& name) const {
   return name;
 }
 
-std::string SourceNames::identifier(char kind, const std::string& name) {
+std::string SourceNames::identifier(char kind, const std::string& name, std::map<std::string, std::string>* asked_for) {
   const auto [place, is_new] = given_.try_emplace(kind + name);
   if (is_new) {
     place->second = fresh(wish(name));
-    if (kind == 'v') vars_[name] = place->second;
+    if (asked_for) (*asked_for)[name] = place->second;
   }
   return place->second;
 }

@@ -14,8 +14,10 @@ class SourceNames {
   SourceNames();
   /// The same identifier for the same name of the same kind, and one that nothing else has. Of a variable that Halide
   /// made of another one ("x.xi") only the last part is its name.
-  std::string var(const std::string& name) { return identifier('v', name.substr(name.rfind('.') + 1)); }
-  std::string func(const std::string& name) { return identifier('f', name); }
+  std::string var(const std::string& name) { return identifier('v', name.substr(name.rfind('.') + 1), &vars_); }
+  /// Of a part of a reduction's loop, asked for before any of them is taken for a pure variable.
+  std::string rvar(const std::string& name) { return identifier('v', name.substr(name.rfind('.') + 1), &rvars_); }
+  std::string func(const std::string& name) { return identifier('f', name, nullptr); }
   /// One that nothing has yet.
   std::string fresh(const std::string& wish);
 
@@ -28,14 +30,16 @@ class SourceNames {
 
   /// Pure variables that were asked for, by name.
   const std::map<std::string, std::string>& vars() const { return vars_; }
+  /// The same of those of reductions that are no dimension of one.
+  const std::map<std::string, std::string>& rvars() const { return rvars_; }
 
  private:
-  std::string identifier(char kind, const std::string& name);
+  std::string identifier(char kind, const std::string& name, std::map<std::string, std::string>* asked_for);
   std::string wish(const std::string& name) const;
 
   std::set<std::string> taken_;
   std::map<std::string, std::string> given_;
-  std::map<std::string, std::string> vars_;
+  std::map<std::string, std::string> vars_, rvars_;
   std::vector<std::pair<std::string, std::string>> called_;
 };
 

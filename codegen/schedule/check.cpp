@@ -27,7 +27,8 @@ Result<void> check_parallel(const Loops& loops, int number, const NestSchedule& 
   return {};
 }
 
-Result<void> check_reduction(const Loops& loops, int number, const NestSchedule& stage) {
+Result<void> check_reduction(const ir::Statement& statement, const Loops& loops, int number,
+                             const NestSchedule& stage) {
   TILE_TUNE_CHECK(check_blocks(loops, number, stage));
   for (size_t r = 0; r < loops.reduction.size(); ++r) {
     const int64_t extent = std::max<int64_t>(loops.reduction[r], 1), block = stage.reduction_block[r];
@@ -36,7 +37,8 @@ Result<void> check_reduction(const Loops& loops, int number, const NestSchedule&
     // The last dot product may have fewer iterations (check_dot_product()).
     const bool may_end_early =
         stage.dot_product && block == extent && static_cast<int>(r) == stage.reduction_order.back();
-    const bool fits = most_unrolled(extent, block) % std::max<int64_t>(step, 1) == 0;
+    const bool fits = most_unrolled(extent, block) % std::max<int64_t>(step, 1) == 0 ||
+                      may_leave_some(statement, loops, stage, static_cast<int>(r));
     if (stage.reduction_unroll[r] < 1 || step > block || (!lanes_here && !fits && !may_end_early))
       return invalid(number,
                      fmt::format("unrolling reduction loop {} by {} does not fit its blocks {}", r, step,
@@ -173,7 +175,7 @@ Result<void> check_stage(const ir::Program& program, const Loops& whole, int num
   TILE_TUNE_CHECK(check_tiles(loops, number, stage));
   TILE_TUNE_CHECK(check_parallel(loops, number, stage));
   TILE_TUNE_CHECK(check_vector(loops, number, stage));
-  TILE_TUNE_CHECK(check_reduction(loops, number, stage));
+  TILE_TUNE_CHECK(check_reduction(program.statements[number], loops, number, stage));
   TILE_TUNE_CHECK(check_packings(loops, number, stage));
   TILE_TUNE_CHECK(check_depths(loops, number, stage));
   TILE_TUNE_CHECK(check_optional(program, loops, number, stage));

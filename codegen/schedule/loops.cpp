@@ -129,6 +129,12 @@ int64_t left_over(const Loops& loops, const NestSchedule& stage) {
 
 int64_t most_unrolled(int64_t extent, int64_t block) { return std::gcd(block, extent % block); }
 
+bool may_leave_some(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage, int r) {
+  return !stage.is_gpu() && r == stage.reduction_order.back() && stage.reduction_block[r] == loops.reduction[r] &&
+         stage.cpu().vector_loop < static_cast<int>(loops.output.size()) && stage.partial_sums == 0 &&
+         !stage.dot_product && !stage.scan && !takes_pairs(statement);
+}
+
 int64_t block_count(const Loops& loops, const NestSchedule& stage, int r) {
   const int64_t block = stage.reduction_block[static_cast<size_t>(r)];
   return (std::max<int64_t>(loops.reduction[static_cast<size_t>(r)], 1) + block - 1) / block;

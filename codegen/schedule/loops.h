@@ -55,8 +55,13 @@ Loops one_piece(Loops loops, const NestSchedule& stage);
 /// reduction loops; 0 without pieces.
 int64_t left_over(const Loops& loops, const NestSchedule& stage);
 
-/// What an unrolling of a reduction loop divides: its blocks, also the last one.
+/// What an unrolling of a reduction loop divides, unless it may leave some: its blocks, also the last one.
 int64_t most_unrolled(int64_t extent, int64_t block);
+
+/// Whether an unrolling of reduction loop `r` may leave iterations over, which are then computed one by one: on a CPU
+/// of the innermost loop, as a whole, of sums that take one term after the other. `loops` are those of one piece of a
+/// parallel reduction.
+bool may_leave_some(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage, int r);
 
 /// How often a reduction loop, of one piece, comes to where its sums are kept; the last block may be shorter.
 int64_t block_count(const Loops& loops, const NestSchedule& stage, int r);

@@ -136,6 +136,12 @@ std::vector<int64_t> unroll_choices(int64_t block) {
   return result;
 }
 
+std::vector<int64_t> uneven_unroll_choices(int64_t block) {
+  std::vector<int64_t> result(static_cast<size_t>(std::clamp<int64_t>(block, 1, costs::kMostUnrolledIterations)));
+  std::iota(result.begin(), result.end(), 1);
+  return result;
+}
+
 std::vector<int> piece_choices(int64_t extent, int most) {
   std::vector<int> result;
   for (int pieces = 2; pieces <= std::min<int64_t>(extent, most); ++pieces)
@@ -206,8 +212,10 @@ double log_reduction_loops(const StageContext& context) {
     const int64_t extent = context.loops.reduction[r];
     const bool on_gpu = context.target->device == codegen::Device::Gpu;
     const auto blocks = on_gpu ? block_choices(extent) : uneven_block_choices(extent);
+    const bool may_be_uneven = !on_gpu && r == 0;  // of the innermost, whichever it is
+    const auto unrolls = may_be_uneven ? uneven_unroll_choices(extent) : unroll_choices(extent);
     log_count += std::log(r + 1.0) + std::log(static_cast<double>(blocks.size())) +
-                 std::log(static_cast<double>(unroll_choices(extent).size()));
+                 std::log(static_cast<double>(unrolls.size()));
     if (context.loops.direct)
       pieces += static_cast<double>((on_gpu ? piece_choices(extent) : uneven_piece_choices(context, r)).size());
   }

@@ -35,6 +35,8 @@ std::vector<int64_t> block_choices(int64_t extent);
 /// And powers of two, whose last block is shorter.
 std::vector<int64_t> uneven_block_choices(int64_t extent);
 std::vector<int64_t> unroll_choices(int64_t block);
+/// And others, that leave some over.
+std::vector<int64_t> uneven_unroll_choices(int64_t block);
 
 /// Into how many equal pieces that leave nothing over a reduction may be cut to run in parallel, ascending.
 std::vector<int> piece_choices(int64_t extent, int most = codegen::kMostPieces);

@@ -398,8 +398,12 @@ int loop_to_store_for(const TileLayout& layout, const Operand& operand) {
 
 NestSchedule contraction_stage(const StageContext& context, const RegisterTile& tile) {
   const TileLayout layout{context, tile};
-  if (const auto sums = sums_in_first_cache(layout)) return *sums;
-  if (const auto sums = sums_by_blocks(layout)) return *sums;
+  auto sums = sums_in_first_cache(layout);
+  if (!sums) sums = sums_by_blocks(layout);
+  if (sums) {
+    unroll_innermost(layout, *sums);
+    return *sums;
+  }
   NestSchedule stage;
   stage.cpu().vector_loop = tile.vector_loop;
   stage.cpu().lanes = tile.lanes;
@@ -459,7 +463,7 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   stage.reduction_order = with_shared_taps_last(layout, stage.reduction_order);
   read_in_long_pieces(layout, stage);
   sum_in_blocks(layout, stage);
-  unroll_short_loop(layout, stage);
+  unroll_innermost(layout, stage);
   return stage;
 }
 

@@ -18,9 +18,11 @@ const ir::Statement& statement_of(const StageContext& context) {
   return context.program->statements[context.statement];
 }
 
-int64_t most_unrolled(const StageContext& context, const NestSchedule& stage, int r) {
-  return codegen::most_unrolled(std::max<int64_t>(context.loops.reduction[r], 1),
-                                std::max<int64_t>(stage.reduction_block[r], 1));
+std::vector<int64_t> unrolls_of(const StageContext& context, const NestSchedule& stage, int r) {
+  if (codegen::may_leave_some(statement_of(context), context.loops, stage, r))
+    return uneven_unroll_choices(context.loops.reduction[r]);
+  return unroll_choices(codegen::most_unrolled(std::max<int64_t>(context.loops.reduction[r], 1),
+                                               std::max<int64_t>(stage.reduction_block[r], 1)));
 }
 
 bool can_scan(const StageContext& context) {
@@ -57,7 +59,7 @@ void draw_reduction(const StageContext& context, NestSchedule& stage, Rng& rng) 
     // Most reductions run through in registers; blocks are the exception that long ones want.
     const auto blocks = uneven_block_choices(context.loops.reduction[r]);
     stage.reduction_block.push_back(rng.chance(0.7) ? context.loops.reduction[r] : rng.pick(blocks));
-    stage.reduction_unroll.push_back(static_cast<int>(rng.pick(unroll_choices(most_unrolled(context, stage, r)))));
+    stage.reduction_unroll.push_back(static_cast<int>(rng.pick(unrolls_of(context, stage, r))));
   }
   // Few programs have so few outputs that pieces pay.
   if (context.reductions() > 0 && rng.chance(0.15))
@@ -111,8 +113,8 @@ Changed change_reduction(const StageContext& context, NestSchedule stage, Rng& r
           step_or_draw(uneven_block_choices(context.loops.reduction[r]), stage.reduction_block[r], rng);
       return stage;
     case 1:
-      stage.reduction_unroll[r] = static_cast<int>(
-          step_or_draw(unroll_choices(most_unrolled(context, stage, r)), stage.reduction_unroll[r], rng));
+      stage.reduction_unroll[r] =
+          static_cast<int>(step_or_draw(unrolls_of(context, stage, r), stage.reduction_unroll[r], rng));
       return stage;
     case 2:
       return change_dot_product(context, std::move(stage), rng);

@@ -76,10 +76,11 @@ void repair_reduction(const StageContext& context, NestSchedule& stage, Notes& n
       correct(block, largest_divisor_up_to(extent, block), "its blocks did not divide the reduction", notes);
     if (dot && !dot->in_lanes && dot->loop == r && block == extent) continue;  // repair_dot_product()
     const int unroll = stage.reduction_unroll[r];
-    const bool in_lanes = stage.cpu().vector_loop == context.outputs() + r;
+    const bool in_lanes = stage.cpu().vector_loop == context.outputs() + r,
+               is_free = in_lanes || codegen::may_leave_some(statement, context.loops, stage, r);
     correct(stage.reduction_unroll[r],
-            static_cast<int>(in_lanes ? std::clamp<int64_t>(unroll, 1, extent / stage.cpu().lanes)
-                                      : largest_divisor_up_to(codegen::most_unrolled(extent, block), unroll)),
+            static_cast<int>(is_free ? std::clamp<int64_t>(unroll, 1, in_lanes ? extent / stage.cpu().lanes : extent)
+                                     : largest_divisor_up_to(codegen::most_unrolled(extent, block), unroll)),
             "its unrolling did not divide the reduction", notes);
   }
 }

@@ -43,6 +43,14 @@ const std::vector<Workload> kWorkloads{
      R"({"kind": "schedule", "version": 2, "stages": [{"tiles": [[24, 4], [32, 16]], "order": [[0, 1], [1, 0]],
         "parallel": 2, "vector_loop": 1, "lanes": 4, "reduction_order": [0], "reduction_block": [20],
         "reduction_unroll": [2], "packings": [{"operand": 1, "depth": 2, "order": [1, 0]}]}]})"},
+    // Steps unrolled four at a time, the last alone.
+    {"product",
+     {"M=13", "N=18", "K=29"},
+     {{"A", {13, 29}}, {"B", {29, 18}}},
+     "C",
+     R"({"kind": "schedule", "version": 2, "stages": [{"tiles": [[3], [8]], "order": [[0, 1]], "parallel": 1,
+        "vector_loop": 1, "lanes": 4, "reduction_order": [0], "reduction_block": [29], "reduction_unroll": [4],
+        "packings": []}]})"},
     // Sums in lanes, with a rest.
     {"product",
      {"M=7", "N=9", "K=43"},

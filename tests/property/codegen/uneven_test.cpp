@@ -1,4 +1,4 @@
-// Reductions whose blocks and parallel pieces do not divide them.
+// Reductions whose blocks, unrolled iterations and parallel pieces do not divide them.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -51,6 +51,55 @@ TEST_CASE("the last block of a reduction may be shorter", "[property]") {
   }
 }
 
+TEST_CASE("an unrolled innermost loop may leave some iterations over", "[property]") {
+  const auto [type, op] = GENERATE(table<std::string, std::string>(
+      {{"float", "+=!"}, {"double", "*=!"}, {"int32", "max=!"}, {"int8", "+=!"}, {"float16", "+=!"}}));
+  for (const auto& [k, unroll] : std::vector<std::pair<int64_t, int>>{{37, 2}, {37, 4}, {35, 8}, {5, 3}}) {
+    CAPTURE(type, op, k, unroll);
+    test::KernelCheck check(product(type, op, k), 2);
+    codegen::NestSchedule at_home = blocked({k}, {unroll}), plain = at_home;
+    plain.tiles = {{3}, {8}};
+    plain.order = {{1, 0}};
+    check.expect_right({{at_home}});
+    check.expect_right({{plain}});
+    plain.packings = {{1, 1, {1, 0}}};
+    check.expect_right({{plain}});
+  }
+}
+
+TEST_CASE("unrolled iterations of a parallel piece may be left over as well", "[property]") {
+  // Pieces of 37 and two iterations beside them.
+  test::KernelCheck check(product(GENERATE("float", "int32"), "+=!", 113), 2);
+  codegen::NestSchedule stage = blocked({37}, {4});
+  stage.tiles = {{3}, {8}};
+  stage.order = {{1, 0}};
+  stage.parallel_reduction = codegen::ParallelReduction{0, 3};
+  check.expect_right({{stage}});
+}
+
+TEST_CASE("of several reduction loops the innermost alone may leave unrolled iterations over", "[property]") {
+  const auto program =
+      test::bound_program("def f(float(M,K,L) A, float(L,N,K) B) -> (O) { O(m,n) +=! A(m,k,l) * B(l,n,k) }",
+                          {{"M", 13}, {"N", 37}, {"K", 10}, {"L", 19}});
+  test::KernelCheck check(program, 2);
+  codegen::NestSchedule stage = blocked({10, 19}, {2, 4});
+  check.expect_right({{stage}});
+  stage.packings = {{1, 1, {1, 0, 2}}};
+  check.expect_right({{stage}});
+  stage.reduction_block = {4, 19};
+  check.expect_right({{stage}});
+
+  const auto refused = [&](codegen::NestSchedule of) {
+    const auto checked = codegen::check(program, {{std::move(of)}});
+    return !checked && checked.error().message.find("unrolling reduction loop 1 by 4") != std::string::npos;
+  };
+  stage.reduction_order = {1, 0};
+  CHECK(refused(stage));
+  stage.reduction_order = {0, 1};
+  stage.reduction_block = {10, 18};
+  CHECK(refused(stage));
+}
+
 TEST_CASE("of several reduction loops each may have a shorter block", "[property]") {
   const auto program =
       test::bound_program("def f(float(M,K,L) A, float(L,N,K) B) -> (O) { O(m,n) +=! A(m,k,l) * B(l,n,k) }",
@@ -77,6 +126,9 @@ TEST_CASE("blocks that are cut at a border leave out what lies beyond it", "[pro
   codegen::NestSchedule stage = blocked({5, 3}, {1, 1});
   check.expect_right({{stage}});
   stage.reduction_block = {2, 3};
+  check.expect_right({{stage}});
+  stage.reduction_block = {5, 7};
+  stage.reduction_unroll = {1, 4};
   check.expect_right({{stage}});
 }
 

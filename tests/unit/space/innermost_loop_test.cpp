@@ -43,4 +43,22 @@ TEST_CASE("a short innermost loop is unrolled as far as registers have room", "[
   CHECK(shared.reduction_unroll == std::vector<int>{1, 1, 1});
 }
 
+TEST_CASE("of a long innermost loop some steps are unrolled where a step is short", "[unit]") {
+  CHECK(with_16_registers(matmul(144, 240, 61)).reduction_unroll == std::vector<int>{4});
+  CHECK(with_16_registers(matmul(144, 240, 19)).reduction_unroll == std::vector<int>{1});
+  const auto of_product = [](const std::string& type, const std::string& term) {
+    return matmul(144, 240, 64, "def f(" + type + "(M,K) A, " + type + "(K,N) B) -> (O) { O(m,n) +=! " + term + " }");
+  };
+  CHECK(with_16_registers(of_product("double", "A(m,k) * B(k,n)")).reduction_unroll == std::vector<int>{4});
+  CHECK(with_16_registers(of_product("int32", "A(m,k) * B(k,n)")).reduction_unroll == std::vector<int>{1});
+  CHECK(with_16_registers(of_product("float", "(A(m,k) - B(k,n)) * (A(m,k) - B(k,n))")).reduction_unroll ==
+        std::vector<int>{1});
+  // Blocks of a sum whose results wait in the first cache: what divides them.
+  const auto blocks = with_16_registers(bound("def f(float(K,M) A, float(K,N) B) -> (O) { O(m,n) +=! A(k,m) * B(k,n) }",
+                                              {{"M", 61}, {"N", 53}, {"K", 3000}}));
+  REQUIRE(blocks.reduction_block.front() < 3000);
+  CHECK(blocks.reduction_block.front() % 4 == 2);
+  CHECK(blocks.reduction_unroll == std::vector<int>{2});
+}
+
 }  // namespace tile_tune::search
