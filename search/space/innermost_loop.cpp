@@ -80,8 +80,8 @@ struct InnermostLoop {
   // How many steps of a long sum are unrolled, of eight to twelve operations each, of whose time a turn is a good part.
   // Of 682 drawn workloads so changed 90 were 0.90 to 1.60 times as fast, 1.11 on average (with 8 at once the same,
   // with 2 less), products of 1024 x 1024 x 1024 1.07; steps of four and fewer 0.75 to 0.85, of fourteen 0.91 and 0.95,
-  // of 16 terms 0.95 to 1.05, and where the vectors of each step are on another page 26 were 0.85 to 1.26, 0.99 (AVX2
-  // on two Zen 3 cores, 2026-11-30).
+  // of 16 terms 0.95 to 1.05, and where the vectors of each step are on another page 26 were 0.85 to 1.26, 0.99;
+  // with 128-bit vectors ten were 0.92 to 2.25, 1.34 (AVX2 on two Zen 3 cores, 2026-11-30).
   int steps_at_once(int r) const {
     constexpr int kWanted = 4;
     constexpr int64_t kFewest = 8, kMost = 12, kMostHeld = 18, kLeastTurns = 5;
