@@ -260,8 +260,12 @@ class Writer {
     std::set<std::string> of_reduction;
     for (const auto& rvar : schedule.rvars()) of_reduction.insert(rvar.var);
     for (const auto& split : schedule.splits()) {
-      if (of_reduction.contains(split.old_var))
-        for (const auto& part : {split.outer, split.inner}) of_reduction.insert(part), names_.rvar(part);
+      if (of_reduction.contains(split.old_var)) {
+        for (const auto& part : {split.outer, split.inner}) {
+          of_reduction.insert(part);
+          names_.rvar(part);
+        }
+      }
       const std::string old = names_.var(split.old_var), outer = names_.var(split.outer);
       if (split.split_type == Split::SplitVar)
         calls.push_back(fmt::format("split({}, {}, {}, {}, {})", old, outer, names_.var(split.inner),
