@@ -310,6 +310,17 @@ double copied_elements(const TileLayout& layout, bool of_panels) {
   return elements;
 }
 
+// How much longer a panel is read out of a copy of several, which holds it in pieces of a few lines, than from one of its
+// own: a panel as large as the second cache half as long again. 256 x 3072 by (768 x 3072)^T took 1.3 times as long, 256
+// x 1024 by (768 x 1024)^T 1.1; 29 products and convolutions that this shares out were 0.96 to 2.7 times as fast, 1.11
+// on average, 26 with AVX2 0.94 to 3.3, 1.18 (two Zen 4 cores, 2026-12-01).
+double read_in_pieces(const TileLayout& layout) {
+  const int64_t panels = layout.trips_of(TileLayout::Kind::Panel);
+  if (panels == 1) return 1;
+  const double bytes = layout.bytes_of_batch(true) / static_cast<double>(panels);
+  return 1 + std::min(1.0, bytes / static_cast<double>(layout.context.target->l2_bytes)) / 2;
+}
+
 // Panels are shared out, each copied by the thread that uses it, where the copies, made before all by one thread, would
 // take longer than what is lost to threads without a panel and to copies of the rows, which are then made before. 8 x
 // 300 by 300 x 512 of bf16 took 26 us with all of them before, 11 so (two Zen 4 cores, 2026-11-27).
@@ -336,7 +347,7 @@ bool shares_panels(const TileLayout& layout) {
   const bool loses = layout.bytes_of_batch(false) > static_cast<double>(context.target->l2_bytes) / 2 ||
                      NestModel{context}.reduction_length() < kLongSum;
   return (loses ? kClearly : kSlightly) * (rows_copied + (panels_copied + work) * rounds) <
-         panels_copied + (rows_copied + work) / threads;
+         panels_copied + (rows_copied + (panels_copied > 0 ? read_in_pieces(layout) : 1) * work) / threads;
 }
 
 // All panels of a batch stay in half of the second cache, or are read again for every tile of rows in less time than
