@@ -310,10 +310,10 @@ double copied_elements(const TileLayout& layout, bool of_panels) {
   return elements;
 }
 
-// How much longer a panel is read out of a copy of several, which holds it in pieces of a few lines, than from one of its
-// own: a panel as large as the second cache half as long again. 256 x 3072 by (768 x 3072)^T took 1.3 times as long, 256
-// x 1024 by (768 x 1024)^T 1.1; 29 products and convolutions that this shares out were 0.96 to 2.7 times as fast, 1.11
-// on average, 26 with AVX2 0.94 to 3.3, 1.18 (two Zen 4 cores, 2026-12-01).
+// How much longer a panel is read out of a copy of several, which holds it in pieces of a few lines, than from one of
+// its own: a panel as large as the second cache half as long again. 256 x 3072 by (768 x 3072)^T took 1.3 times as
+// long, 256 x 1024 by (768 x 1024)^T 1.1; 29 products and convolutions that this shares out were 0.96 to 2.7 times as
+// fast, 1.11 on average, 26 with AVX2 0.94 to 3.3, 1.18 (two Zen 4 cores, 2026-12-01).
 double read_in_pieces(const TileLayout& layout) {
   const int64_t panels = layout.trips_of(TileLayout::Kind::Panel);
   if (panels == 1) return 1;
