@@ -329,7 +329,23 @@ TEST_CASE("many short rows share what adds up their lanes", "[unit]") {
   };
   CHECK(rows_of(26).cpu().lanes == 16);
   CHECK(rows_of(26).tiles[0].back() == 8);
-  CHECK(rows_of(2048).tiles[0].back() == 4);
+  CHECK(rows_of(4096).tiles[0].back() == 4);
+}
+
+TEST_CASE("short rows from beyond the second caches follow each other", "[unit]") {
+  const auto rows_of = [](int64_t count, int64_t length) {
+    return chosen(
+        bound("def f(float(N,K) A, float(K) x) -> (y) { y(n) +=! A(n,k) * x(k) }", {{"N", count}, {"K", length}}));
+  };
+  CHECK(rows_of(65536, 256).tiles[0].back() == 1);
+  CHECK(rows_of(65536, 256).reduction_unroll == std::vector<int>{8});  // sums enough in flight
+  CHECK(rows_of(65536, 64).tiles[0].back() == 1);
+  CHECK(rows_of(4096, 128).tiles[0].back() == 4);  // near
+  CHECK(rows_of(65536, 16).tiles[0].back() == 8);  // a line each, whose lanes are added up together
+  CHECK(rows_of(3000, 2049).tiles[0].back() == 4);
+  // Rows side by side are longer than those that one sum takes.
+  const auto text = "def f(float(A,B,C,D) I) -> (O) { O(a,c) +=! I(a,b,c,d) }";
+  CHECK(chosen(bound(text, {{"A", 64}, {"B", 80}, {"C", 16}, {"D", 72}})).tiles[1].back() == 4);
 }
 
 TEST_CASE("what is copied for vectors along a batch is copied once for each of them", "[unit]") {
@@ -401,6 +417,20 @@ TEST_CASE("panels are shared out where one thread would copy them for long", "[u
   };
   CHECK(product(32).order[0].front() == 1);
   CHECK(product(8).order[0].front() == 0);
+}
+
+TEST_CASE("panels that would lie in pieces in a copy of all are shared out, if threads have as many", "[unit]") {
+  const auto copied_at = [](int64_t m, int64_t k) {
+    const auto stage =
+        chosen(matmul(m, 768, k, "def f(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }"));
+    REQUIRE(stage.cpu().vector_loop == 0);
+    REQUIRE(stage.packings.size() == 1);
+    return stage.packings[0].depth;
+  };
+  CHECK(copied_at(256, 3072) == 1);
+  CHECK(copied_at(256, 1024) == 1);
+  CHECK(copied_at(320, 1024) == 0);  // five panels, of a quarter of the second cache
+  CHECK(copied_at(320, 3072) == 1);  // of three quarters
 }
 
 TEST_CASE("narrow numbers by a few columns are summed in lanes along the sum", "[unit]") {
