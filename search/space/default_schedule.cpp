@@ -177,10 +177,19 @@ NestSchedule with_partial_sums(const StageContext& context, NestSchedule stage) 
   return codegen::partial_sums_fault(*context.program, context.loops, several).empty() ? several : stage;
 }
 
+// More than the second caches hold together.
+bool comes_from_afar(const NestModel& model) {
+  constexpr double kBeyond = 1.5;  // of little more than that two matrices by vectors took 1.07 and 1.15 times as long
+  const codegen::Target& target = *model.context.target;
+  return model.bytes_read() > kBeyond * static_cast<double>(target.l2_bytes * target.threads);
+}
+
 // Terms of minima and maxima that are taken together, two pairs if the body stays short: minima of the sums of 320 x 78
 // and 78 x 496 numbers took 93 us one by one, 78 so, 55 other reductions and distances 0.89 of the time (AVX2 on two
 // Zen 3 cores, 2026-11-29). One pair of short terms is worth a body of twice that length: nine distances took 0.86 of
 // the time (two Zen 4 cores with AVX-512, 2026-11-30).
+// Whole rows from afar pass by in the order of memory: maxima over 2496 rows of 128, 134 MB, took 8.0 ms four rows at a
+// time, 3.9 one by one, over 1824 rows of 512 1.7 times as long (2026-12-01).
 NestSchedule with_terms_together(const StageContext& context, NestSchedule stage) {
   constexpr int64_t kTogether = 4, kFewOperations = 4;  // the latter chosen: of them a maximum is a good part
   const auto& statement = context.program->statements[context.statement];
@@ -190,6 +199,8 @@ NestSchedule with_terms_together(const StageContext& context, NestSchedule stage
       std::any_of(unroll.begin(), unroll.end(), [](int factor) { return factor > 1; }) ||
       !std::all_of(operands.begin(), operands.end(), [](const Operand& operand) { return operand.affine; }))
     return stage;
+  const int v = stage.cpu().vector_loop;
+  if (v >= 0 && stage.tiles[v].back() == context.loops.output[v] && comes_from_afar(NestModel{context})) return stage;
   const int64_t operations = std::max<int64_t>(operations_of_iteration(statement), 1);
   int64_t body = operations;
   for (const auto& tiles : stage.tiles) body *= tiles.back();
@@ -231,18 +242,14 @@ NestSchedule finished(const NestModel& model, NestSchedule stage) {
   return with_terms_together(context, with_partial_sums(context, suited_to_types(model, std::move(stage))));
 }
 
-// Rows of a few lines to a few pages that come from beyond the second caches are read one after the other, as memory
-// lies: 65536 x 256 by a vector took 3.6 ms with four rows side by side, 1.7 so. 33 drawn products and reductions so
-// changed were 0.90 to 1.54 times as fast, 1.13 on average, 15 with AVX2 0.81 to 1.70, 1.08; two of little more than
-// the second caches hold 0.87 and 0.93 (two Zen 4 cores, 2026-12-01).
+// Rows of a few lines to a few pages that come from afar are read one after the other, as memory lies: 65536 x 256 by a
+// vector took 3.6 ms with four rows side by side, 1.7 so. 33 drawn products and reductions so changed were 0.90 to 1.54
+// times as fast, 1.13 on average, 15 with AVX2 0.81 to 1.70, 1.08 (two Zen 4 cores, 2026-12-01).
 bool follow_each_other(const NestModel& model, int64_t extent) {
   constexpr int64_t kFewLines = 3, kFewPages = 2;
-  constexpr double kBeyond = 1.5;
-  const codegen::Target& target = *model.context.target;
   const int64_t bytes = extent * static_cast<int64_t>(dtype_size(model.context.type));
   return bytes >= kFewLines * codegen::kLineBytes && bytes <= kFewPages * costs::kWayBytes &&
-         model.reduction_length() <= static_cast<double>(extent) &&
-         model.bytes_read() > kBeyond * static_cast<double>(target.l2_bytes * target.threads);
+         model.reduction_length() <= static_cast<double>(extent) && comes_from_afar(model);
 }
 
 // Vectors of a row that are unrolled together: about as many as are wanted, of short rows none left over. Maxima over

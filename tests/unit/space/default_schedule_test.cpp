@@ -332,6 +332,16 @@ TEST_CASE("many short rows share what adds up their lanes", "[unit]") {
   CHECK(rows_of(4096).tiles[0].back() == 4);
 }
 
+TEST_CASE("maxima of whole rows from beyond the second caches take them one by one", "[unit]") {
+  const auto unrolled = [](int64_t results, int64_t rows) {
+    return chosen(bound("def f(float(A,B,C) I) -> (O) { O(a,c) max=! I(a,b,c) }",
+                        {{"A", results}, {"B", rows}, {"C", 128}}))
+        .reduction_unroll.at(0);
+  };
+  CHECK(unrolled(105, 2496) == 1);
+  CHECK(unrolled(16, 128) == 4);  // near
+}
+
 TEST_CASE("short rows from beyond the second caches follow each other", "[unit]") {
   const auto rows_of = [](int64_t count, int64_t length) {
     return chosen(
