@@ -280,7 +280,7 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
   if (!tiles.empty()) {
     double lowest = HUGE_VAL;
     for (int r = 0; r < context.reductions(); ++r)
-      if (context.loops.reduction[r] >= model.natural_lanes())
+      if (context.loops.reduction[r] >= costs::kFewestLanes)
         lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
     std::vector<NestSchedule> stages;
     if (const auto in_lanes = best_lane_tile(context)) {
