@@ -548,7 +548,8 @@ std::vector<RegisterTile> register_tiles_by_width(const StageContext& context) {
 double lane_reduction_cost(const StageContext& context, int loop) {
   const int64_t extent = context.loops.reduction[loop - context.outputs()];
   const int natural = context.target->lanes(context.type);
-  const auto lanes = static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(extent, 1, natural))));
+  const auto filled = static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(extent, 0, natural))));
+  const int lanes = std::max(filled, 1);
   const double terms = elements_of_output(context) * iterations_of_reduction(context);
   double loads = 0;
   for (const auto& operand : context.loops.operands) {
