@@ -244,8 +244,8 @@ NestSchedule finished(const NestModel& model, NestSchedule stage) {
 
 // Rows of a few lines to a few pages that come from afar are read one after the other, as memory lies: 65536 x 256 by a
 // vector took 3.6 ms with four rows side by side, 1.7 so. 33 drawn products and reductions so changed were 0.90 to 1.54
-// times as fast, 1.13 on average, 15 with AVX2 0.81 to 1.70, 1.08; rows of 128 bytes and of 16 KB gained nothing, of 192
-// bytes and of 8 KB 1.5 and 1.2 (two Zen 4 cores, 2026-12-01).
+// times as fast, 1.13 on average, 15 with AVX2 0.81 to 1.70, 1.08; rows of 128 bytes and of 16 KB gained nothing, of
+// 192 bytes and of 8 KB 1.5 and 1.2 (two Zen 4 cores, 2026-12-01).
 bool follow_each_other(const NestModel& model, int64_t extent) {
   constexpr int64_t kFewLines = 3, kFewPages = 2;
   const int64_t bytes = extent * static_cast<int64_t>(dtype_size(model.context.type));
