@@ -17,7 +17,7 @@ nb::object found(nb::object of, std::initializer_list<const char*> path) {
 }
 
 const Functions& functions() {
-  static const Functions& all = [] -> const Functions& {
+  static const Functions& all = []() -> const Functions& {
     const nb::object torch = nb::module_::import_("torch");
     return *new Functions{found(torch, {"is_grad_enabled"}),
                           found(torch, {"autograd", "forward_ad"}),

@@ -16,6 +16,7 @@
 #include "search/space/choices.h"
 #include "search/space/default_parallel.h"
 #include "search/space/group_rules.h"
+#include "search/space/own_copies.h"
 #include "search/space/lane_tile.h"
 #include "search/space/moves.h"
 #include "search/space/placement.h"
@@ -527,7 +528,9 @@ Schedule plan(const std::vector<StageContext>& stages, const std::vector<NestSch
     auto* nest = planner.schedule.stages[s].find_nest();
     if (!nest || nest->compute_at || nest->scan || !planner.shared[s].empty()) continue;
     run_reduction_in_parallel(stages[s], *nest);
-    if (!codegen::has_guests(planner.schedule, s)) group_iterations(stages[s], *nest);
+    if (codegen::has_guests(planner.schedule, s)) continue;
+    copy_for_each_thread(stages[s], *nest);
+    group_iterations(stages[s], *nest);
   }
   const Fusion fusion(*stages[0].program, planner.schedule);
   for (int s = 0; s < planner.count(); ++s) {

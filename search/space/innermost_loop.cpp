@@ -84,23 +84,40 @@ struct InnermostLoop {
   // with 128-bit vectors ten were 0.92 to 2.25, 1.34 (AVX2 on two Zen 3 cores, 2026-11-30).
   int steps_at_once(int r) const {
     constexpr int kWanted = 4;
-    // Held: sums and single elements, twelve beside six; with ten beside ten 5265 terms took 1.09 times as long.
-    constexpr int64_t kFewest = 8, kMost = 12, kMostHeld = 18, kLeastTurns = 5;
-    const auto& operands = context().loops.operands;
+    constexpr int64_t kLeastTurns = 5;
     const auto& statement = context().program->statements[context().statement];
     const bool is_float = context().type == DType::F32 || context().type == DType::F64;
-    const int64_t pieces = tile.pieces(), block = stage.reduction_block[r];
-    if (context().target->vector_registers > 16 || !is_float || operations_of_iteration(statement) != 1 ||
-        pieces < kFewest || pieces > kMost || pieces + elements() > kMostHeld || block < kLeastTurns * kWanted)
+    const int64_t block = stage.reduction_block[r];
+    if (!is_float || operations_of_iteration(statement) != 1 || block < kLeastTurns * kWanted || reads_pages(r) ||
+        !(context().target->vector_registers > 16 ? suits_wide() : suits_few_registers()))
       return 1;
-    const bool reads_pages = std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-      return layout.in_panel(operand) && !codegen::copy_read_by(context().loops, stage, operand.number) &&
-             context().bytes_apart(operand, context().outputs() + r) >= costs::kWayBytes;
-    });
-    if (reads_pages) return 1;
     if (codegen::may_leave_some(statement, context().loops, stage, r)) return kWanted;
     const int64_t whole = codegen::most_unrolled(context().loops.reduction[r], block);
     return static_cast<int>(largest_divisor_up_to(whole, kWanted));
+  }
+
+  // With 32 registers of 512 bits a turn is a good part where they are computed with whole, two a cycle: of 904 of
+  // 2,153 drawn and typical workloads 141 were 0.87 to 1.28 times as fast, 1.04 on average; 100 of those with vectors
+  // of another page in each step, or vectors alone, 0.81 to 1.24, 1.01 (two Emerald Rapids cores, 2026-12-01).
+  bool suits_wide() const {
+    constexpr int64_t kFewest = 4;  // chosen
+    return !costs::halves_wide_vectors(*context().target) && tile.pieces() >= kFewest && elements() > 0;
+  }
+
+  bool suits_few_registers() const {
+    // Held: sums and single elements, twelve beside six; with ten beside ten 5265 terms took 1.09 times as long.
+    constexpr int64_t kFewest = 8, kMost = 12, kMostHeld = 18;
+    const int64_t pieces = tile.pieces();
+    return pieces >= kFewest && pieces <= kMost && pieces + elements() <= kMostHeld;
+  }
+
+  // The vectors of each step of the sum are on another page.
+  bool reads_pages(int r) const {
+    const auto& operands = context().loops.operands;
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+      return layout.in_panel(operand) && !codegen::copy_read_by(context().loops, stage, operand.number) &&
+             context().bytes_apart(operand, context().outputs() + r) >= costs::kWayBytes;
+    });
   }
 
   int innermost() const {

@@ -61,4 +61,27 @@ TEST_CASE("of a long innermost loop some steps are unrolled where a step is shor
   CHECK(blocks.reduction_unroll == std::vector<int>{2});
 }
 
+TEST_CASE("with registers enough steps are unrolled where a core computes whole ones", "[unit]") {
+  const auto unrolled = [](const std::string& text, const ir::Sizes& sizes, codegen::Processor processor) {
+    codegen::Target target = two_threads(64, 32, 1 << 21);
+    target.tuned_for = processor;
+    const auto program = bound("def f(" + text + " }", sizes);
+    const auto schedule = Space(program, target).default_schedule();
+    REQUIRE(codegen::check(program, schedule).has_value());
+    return schedule.stages.at(0).nest().reduction_unroll;
+  };
+  const std::string rows = "float(M,K) A, float(N,K) B) -> (O) { O(m,n) +=! A(m,k) * B(n,k)",
+                    columns = "float(M,K) A, float(K,N) B) -> (O) { O(m,n) +=! A(m,k) * B(k,n)",
+                    batches = "float(K,M,B) X, float(K,B,N) Y) -> (O) { O(n,m,b) +=! X(k,m,b) * Y(k,b,n)";
+  const auto any = codegen::Processor::Any;
+  const ir::Sizes sizes = {{"M", 384}, {"N", 32}, {"K", 328}};
+  CHECK(unrolled(rows, sizes, any) == std::vector<int>{4});
+  CHECK(unrolled(rows, {{"M", 384}, {"N", 32}, {"K", 19}}, any) == std::vector<int>{1});
+  CHECK(unrolled(rows, sizes, codegen::Processor::ZnVer4) == std::vector<int>{1});
+  // Steps of a page, of vectors that are not copied, and vectors of both operands.
+  CHECK(unrolled(columns, {{"M", 4}, {"N", 2532}, {"K", 192}}, any) == std::vector<int>{1});
+  CHECK(unrolled(columns, {{"M", 4}, {"N", 932}, {"K", 192}}, any) == std::vector<int>{4});
+  CHECK(unrolled(batches, {{"B", 77}, {"K", 208}, {"M", 32}, {"N", 2}}, any) == std::vector<int>{1});
+}
+
 }  // namespace tile_tune::search

@@ -148,4 +148,25 @@ TEST_CASE("sums leave registers for what the next tap uses again", "[unit]") {
   CHECK(nest.reduction_unroll[2] == 3);
 }
 
+TEST_CASE("small copies that all threads read are made by each for itself", "[unit]") {
+  const std::string product = "def f(float(M,K) A, float(N,K) B) -> (O) { O(m,n) +=! A(m,k) * B(n,k) }";
+  const auto own = only_nest(product, {{"M", 384}, {"N", 32}, {"K", 328}});
+  REQUIRE(own.order.size() == 2);
+  CHECK(own.cpu().parallel == 1);
+  CHECK(own.order.front().front() == 0);
+  CHECK(own.tiles[0].front() == 192);
+  CHECK(own.tiles[0].back() < 192);
+  CHECK(own.tiles[1].front() == 32);
+  REQUIRE(own.packings.size() == 1);
+  CHECK(own.packings.front().depth == 1);
+  // Where there is much work beside few lines to copy, one thread copies for all.
+  const auto shared = only_nest(product, {{"M", 28416}, {"N", 32}, {"K", 328}});
+  CHECK(shared.order.size() == 1);
+  REQUIRE(shared.packings.size() == 1);
+  CHECK(shared.packings.front().depth == 0);
+  // Nor is there a copy for each thread where columns would be computed again, of the tile that is left over.
+  const auto left_over = only_nest(product, {{"M", 384}, {"N", 41}, {"K", 328}});
+  for (const auto& copy : left_over.packings) CHECK((left_over.order.size() == 1 || copy.depth != 1));
+}
+
 }  // namespace tile_tune::search
