@@ -267,7 +267,7 @@ TEST_CASE("a few columns across a long sum are copied, so that it reduces in lan
   CHECK(stage.tiles[1].back() == 3);
   REQUIRE(stage.packings.size() == 1);
   CHECK(stage.packings[0] == codegen::Packing{1, 1, {0, 1}});  // by each thread
-  CHECK(product(256, 16, 408).cpu().vector_loop == 1);  // fill a vector
+  CHECK(product(256, 16, 408).cpu().vector_loop == 1);         // fill a vector
 }
 
 TEST_CASE("the pieces of a tall sum are shared out alone", "[unit]") {
