@@ -55,8 +55,8 @@ bool pays(const StageContext& context, const NestSchedule& stage, double bytes) 
 void copy_for_each_thread(const StageContext& context, NestSchedule& stage) {
   constexpr double kSlightly = 1.05;  // longer for threads without a piece; chosen
   const int64_t threads = context.target->threads;
-  if (stage.cpu().parallel < 1 || stage.parallel_reduction || stage.dot_product || !stage.prefetches.empty() ||
-      stage.order.size() != 1 || codegen::has_masked_vector(context.loops, stage))
+  if (stage.cpu().parallel < 1 || stage.parallel_reduction || !stage.prefetches.empty() || stage.order.size() != 1 ||
+      codegen::has_masked_vector(context.loops, stage))
     return;
   std::vector<int> order = stage.order.front();
   const auto trips = [&](int p) { return trip_count(context.loops, stage, p, 0); };
