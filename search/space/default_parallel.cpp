@@ -33,18 +33,11 @@ std::vector<int> outermost_first(const StageContext& context) {
   return result;
 }
 
-double elements(const codegen::Loops& loops) {
-  double count = 1;
-  for (const auto* extents : {&loops.output, &loops.reduction})
-    for (const int64_t extent : *extents) count *= static_cast<double>(std::max<int64_t>(extent, 1));
-  return count;
-}
-
 // The results of all pieces are written and read once more: an eighth of the work at most.
 double most_pieces_by_work(const StageContext& context) {
   double outputs = 1;
   for (const int64_t extent : context.loops.output) outputs *= static_cast<double>(extent);
-  return elements(context.loops) / 8 / outputs;
+  return NestModel{context}.iterations() / 8 / outputs;
 }
 
 // Lines that are written are fetched before.
@@ -66,7 +59,7 @@ double cycles_of_operations(const StageContext& context, int lanes) {
                                    [](const codegen::Operand& operand) { return !operand.affine; });
   const auto& statement = context.program->statements[context.statement];
   const double parts = is_complex(context.type) ? 2 : 1;  // the product of two numbers is four of their parts
-  return parts * parts * elements(context.loops) *
+  return parts * parts * NestModel{context}.iterations() *
          static_cast<double>(std::max<int64_t>(operations_of_iteration(statement), 1)) / iterations_in_lane(context) /
          (gathers ? 1 : lanes);
 }
@@ -127,7 +120,7 @@ double least_cycles(const StageContext& context, int lanes) {
 }
 
 bool is_worth_threads(const StageContext& context, int lanes) {
-  const bool moves_much = elements(context.loops) >= costs::kSerialMoves;
+  const bool moves_much = NestModel{context}.iterations() >= costs::kSerialMoves;
   return context.target->threads > 1 && (cycles_of_operations(context, lanes) >= costs::kSerialCycles ||
                                          (moves_much && cycles_of_memory(context) >= costs::kSerialCycles));
 }

@@ -41,14 +41,13 @@ double bytes_copied_before(const StageContext& context, const NestSchedule& stag
 // shows where there is little work, or many such lines. Of 110 drawn products, convolutions and contractions 14 of less
 // than 3 x 10^5 terms were 1.32 times as fast on average, 24 up to 10^6 1.23, 18 up to 3 x 10^6 1.14, but 30 beyond
 // 10^7 0.94. This takes 145 of 4,395, of which 130 were 0.74 to 2.01 times as fast, 1.20 on average; with AVX2 fifty
-// 0.74 to 1.88, 1.15 (two Emerald Rapids cores, 2026-12-01).
+// that an earlier form took 0.74 to 1.88, 1.15 (two Emerald Rapids cores, 2026-12-01).
 bool pays(const StageContext& context, const NestSchedule& stage, double bytes) {
-  constexpr double kLineOfOtherCore = 45;               // cycles, 15 ns: in eight products of 14 to 512 KB 4 to 30
-  constexpr double kShowing = 0.05, kLittleWork = 1e6;  // the latter terms; chosen
-  double terms = NestModel{context}.reduction_length();
-  for (const int64_t extent : context.loops.output) terms *= static_cast<double>(extent);
+  constexpr double kLineOfOtherCore = 45;             // cycles, 15 ns: in eight products of 14 to 512 KB 4 to 30
+  constexpr double kShowing = 0.05, kFewTerms = 1e6;  // chosen
   const double work = least_cycles(context, stage.cpu().lanes) / context.target->threads;
-  return terms < kLittleWork || bytes / codegen::kLineBytes * kLineOfOtherCore > kShowing * work;
+  return NestModel{context}.iterations() < kFewTerms ||
+         bytes / codegen::kLineBytes * kLineOfOtherCore > kShowing * work;
 }
 
 }  // namespace
