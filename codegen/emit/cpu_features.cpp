@@ -23,6 +23,9 @@ const CpuFeatures kSkylake = {"avx512bw", "avx512dq", "avx512vl"};
 const CpuFeatures kCannonlake = {"avx512ifma", "avx512vbmi"};
 const CpuFeatures kIceLake = {"avx512bf16", "avx512bitalg", "avx512vbmi2", "avx512vnni", "avx512vpopcntdq", "gfni"};
 
+// AMX-BF16, AMX-INT8 and AMX-TILE, and what Linux says to it.
+constexpr std::string_view kMatrixUnit = "amx";
+
 CpuFeatures operator+(CpuFeatures a, const CpuFeatures& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -44,6 +47,7 @@ const std::map<Feature, CpuFeatures>& x86_features() {
     t[Feature::Avx512Cannonlake] = t[Feature::Avx512Skylake] + kCannonlake;
     t[Feature::Avx512Zen4] = t[Feature::Avx512Cannonlake] + kIceLake + CpuFeatures{"sse4a"};
     t[Feature::Avx512Zen5] = t[Feature::Avx512Zen4] + CpuFeatures{"avxvnni"};
+    t[Feature::Amx] = {std::string(kMatrixUnit)};
     t[Feature::Avx512SapphireRapids] = t[Feature::Avx512Cannonlake] + kIceLake + CpuFeatures{"avx512fp16", "avxvnni"};
     return t;
   }();
@@ -77,7 +81,8 @@ const CpuFeatures* features_behind(const Platform& platform, Feature feature) {
   const bool is_x86 = platform.architecture == Architecture::X86;
   const auto& table = is_x86 ? x86_features() : arm_features();
   const auto found = table.find(feature);
-  return (is_x86 || platform == kLinuxOnArm) && found != table.end() ? &found->second : nullptr;
+  const bool is_asked_for = feature != Feature::Amx || platform.system == System::Linux;
+  return (is_x86 || platform == kLinuxOnArm) && is_asked_for && found != table.end() ? &found->second : nullptr;
 }
 
 /// Features of which packages for the platform can be made.
@@ -151,8 +156,34 @@ Result<std::string> instruction_set(const Target& target) {
   return fmt::format("{}", fmt::join(features, " "));
 }
 
-const char* const kCpuIncludes =
-    "#if defined(__aarch64__) && defined(__linux__)\n#include <asm/hwcap.h>\n#include <sys/auxv.h>\n#endif\n";
+std::string cpu_preamble(const std::vector<CpuFeatures>& alternatives) {
+  const std::string includes =
+      "#if defined(__aarch64__) && defined(__linux__)\n#include <asm/hwcap.h>\n#include <sys/auxv.h>\n#endif\n";
+  const auto has_unit = [](const CpuFeatures& features) {
+    return std::find(features.begin(), features.end(), kMatrixUnit) != features.end();
+  };
+  if (std::none_of(alternatives.begin(), alternatives.end(), has_unit)) return includes;
+  return includes + R"(#include <cpuid.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+long syscall(long number, ...); /* which <unistd.h> keeps from strict C */
+
+/* AMX-BF16, AMX-TILE and AMX-INT8, which Linux lends to a process that asks for it (ARCH_REQ_XCOMP_PERM). */
+static int tile_tune_has_matrix_unit(void) {
+  static atomic_int known; /* 1 + the answer */
+  int answer = atomic_load_explicit(&known, memory_order_relaxed);
+  if (answer == 0) {
+    const unsigned unit = 1u << 22 | 1u << 24 | 1u << 25;
+    unsigned a, b, c, d;
+    answer = 1 + (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & unit) == unit &&
+                  syscall(SYS_arch_prctl, 0x1023, 18) == 0);
+    atomic_store_explicit(&known, answer, memory_order_relaxed);
+  }
+  return answer - 1;
+}
+)";
+}
 
 std::string cpu_condition(const CpuFeatures& features) {
   std::vector<std::string> tests;
@@ -160,8 +191,9 @@ std::string cpu_condition(const CpuFeatures& features) {
     const bool arm = std::any_of(arm_features().begin(), arm_features().end(), [&](const auto& entry) {
       return std::find(entry.second.begin(), entry.second.end(), feature) != entry.second.end();
     });
-    tests.push_back(arm ? fmt::format("(getauxval(AT_HWCAP) & HWCAP_{})", feature)
-                        : fmt::format("__builtin_cpu_supports(\"{}\")", feature));
+    tests.push_back(feature == kMatrixUnit ? "tile_tune_has_matrix_unit()"
+                    : arm                  ? fmt::format("(getauxval(AT_HWCAP) & HWCAP_{})", feature)
+                                           : fmt::format("__builtin_cpu_supports(\"{}\")", feature));
   }
   return tests.empty() ? "1" : fmt::format("{}", fmt::join(tests, " &&\n         "));
 }

@@ -12,9 +12,9 @@
 
 namespace tile_tune::codegen {
 
-/// Names as __builtin_cpu_supports (on AArch64: the kernel's HWCAP_ constants) spells them, sorted; empty where the
-/// architecture's baseline suffices. A target that packages cannot serve (other operating systems, GPU features): class
-/// Target.
+/// Names as __builtin_cpu_supports (on AArch64: the kernel's HWCAP_ constants) spells them, sorted, and "amx" for the
+/// matrix unit; empty where the architecture's baseline suffices. A target that packages cannot serve (other operating
+/// systems, GPU features): class Target.
 Result<std::vector<std::string>> required_cpu_features(const Target& target);
 
 /// Architecture and required_cpu_features() in words: "x86-64 avx fma ...".
@@ -23,9 +23,9 @@ Result<std::string> instruction_set(const Target& target);
 /// The features of a platform beyond its baseline that a CPU can be asked for.
 std::vector<Feature> testable_features(const Platform& platform);
 
-/// A C expression: this CPU has all of them. It needs kCpuIncludes before it.
+/// A C expression: this CPU has all of them. It needs cpu_preamble() of these, and maybe of others, before it.
 std::string cpu_condition(const std::vector<std::string>& features);
-extern const char* const kCpuIncludes;
+std::string cpu_preamble(const std::vector<std::vector<std::string>>& alternatives);
 
 /// The targets of one library in the order in which a CPU is asked whether it has them: those that need more first, the
 /// architecture's baseline (added if it is not there) last; none twice. Targets of several platforms: class Program.

@@ -136,9 +136,11 @@ Signature with_room_for_all(const std::vector<Alternative>& alternatives) {
 }
 
 std::string cpu_dispatch_text(const std::string& symbol, const std::vector<Alternative>& alternatives) {
-  std::string text =
-      fmt::format("#include <stdatomic.h>\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", kCpuIncludes) +
-      choice_text(alternatives) + kernel_text(symbol, alternatives);
+  std::vector<std::vector<std::string>> features;
+  for (const auto& alternative : alternatives) features.push_back(alternative.cpu_features);
+  std::string text = fmt::format("#include <stdatomic.h>\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n",
+                                 cpu_preamble(features)) +
+                     choice_text(alternatives) + kernel_text(symbol, alternatives);
   const Signature all = with_room_for_all(alternatives);
   bool has_constants = false;
   for (size_t i = 0; i < all.arguments.size(); ++i) {

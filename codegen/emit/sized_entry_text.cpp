@@ -271,7 +271,7 @@ std::vector<std::vector<std::string>> entry_extents(const SizedEntry& entry, con
 std::string sized_entry_text(const std::string& library, const Signature& kernel, const SizedEntry& entry,
                              const std::vector<std::string>& cpu_features) {
   return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n\n", library,
-                     kCpuIncludes) +
+                     cpu_preamble({cpu_features})) +
          fmt::format("static int tile_tune_cpu_supported(void) {{\n  return {};\n}}\n", cpu_condition(cpu_features)) +
          choice_text(entry) + frame_text(kernel, entry) + run_text(kernel, entry) + entries(library, kernel, entry);
 }

@@ -155,7 +155,7 @@ std::string wrapper_text(const std::string& library, const Signature& kernel,
                          const std::vector<std::string>& cpu_features) {
   const bool on_device = kernel.driver != Driver::None;
   return fmt::format("#include \"{}.h\"\n\n#include <string.h>\n{}\n#include \"tile_tune_rt.h\"\n{}\n", library,
-                     kCpuIncludes, on_device ? "#include \"tile_tune_device.h\"\n" : "") +
+                     cpu_preamble({cpu_features}), on_device ? "#include \"tile_tune_device.h\"\n" : "") +
          tables(kernel) + cpu_check(cpu_features) + packed_check_text(kernel) +
          (takes_strides(kernel) ? frame_text(kernel) : "") +
          (on_device ? device_run_text(library, kernel) : run_text(kernel)) + entries(library, kernel) +

@@ -13,8 +13,9 @@ struct Row {
   std::optional<Architecture> architecture;
 };
 
-// The names are Halide's, which users write.
+// The names are Halide's, which users write, but for "amx": the matrix unit, which Halide takes for granted.
 constexpr std::array<Row, kFeatures> kRows = {{
+    {"amx", Architecture::X86},
     {"arm_dot_prod", Architecture::Arm},
     {"arm_fp16", Architecture::Arm},
     {"armv7s", Architecture::Arm},

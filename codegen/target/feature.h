@@ -14,6 +14,7 @@ enum class Architecture : uint8_t { X86, Arm, PowerPc, Hexagon, Wasm, RiscV };
 
 /// Instruction sets, and how code is made. In the order of their names, which is the order of a target's text.
 enum class Feature : uint8_t {
+  Amx,
   ArmDotProd,
   ArmFp16,
   Armv7s,

@@ -8,6 +8,7 @@
 
 #include "Halide.h"
 #include "codegen/target/device_limits.h"
+#include "codegen/target/matrix_unit.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -36,7 +37,11 @@ void read_caches(Target& target) {
 }
 
 /// What code can be made for that runs here, whatever the caches are.
-Result<Target> host() { return parse_target(Halide::get_host_target().to_string()); }
+Result<Target> host() {
+  TILE_TUNE_TRY(target, parse_target(Halide::get_host_target().to_string()));
+  if (target.features.has(Feature::Avx512SapphireRapids) && may_use_matrix_unit()) target.features.add(Feature::Amx);
+  return target;
+}
 
 // Halide's avx512 alone is AVX512F and AVX512CD, which LLVM 21 does not compile our kernels for (an "unexpected illegal
 // type" ends the process). Every processor but Knights Landing, which has a feature of its own, has what

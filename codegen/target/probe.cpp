@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "codegen/target/matrix_unit.h"
 #include "codegen/target/target.h"
 
 // The vectors differ in width between the variants below, and none of them crosses this file's border.
@@ -58,6 +59,27 @@ TILE_TUNE_DOT_LOOP(dot_bf16, __attribute__((target("avx512f,avx512bf16"))), 2)
 #undef TILE_TUNE_INSTRUCTION
 #define TILE_TUNE_INSTRUCTION "vpdpbusd"
 TILE_TUNE_DOT_LOOP(dot_i8, __attribute__((target("avx512f,avx512vnni"))), 4)
+
+// Products of whole tiles of zeros, into four tiles of sums by turns.
+struct TileShapes {
+  uint8_t palette = 1, start = 0, reserved[14] = {};
+  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
+};
+#define TILE_TUNE_TILE_LOOP(NAME, INSTRUCTION, WIDTH)                                                        \
+  __attribute__((target("amx-tile,amx-bf16,amx-int8"))) double NAME(int64_t iterations) {                    \
+    const TileShapes shapes;                                                                                 \
+    asm volatile("ldtilecfg %0" : : "m"(shapes));                                                            \
+    asm volatile("tilezero %tmm0\n\ttilezero %tmm1\n\ttilezero %tmm2\n\ttilezero %tmm3");                    \
+    asm volatile("tilezero %tmm4\n\ttilezero %tmm5");                                                        \
+    for (int64_t i = 0; i < iterations; ++i)                                                                 \
+      asm volatile(INSTRUCTION " %tmm4, %tmm5, %tmm0\n\t" INSTRUCTION " %tmm4, %tmm5, %tmm1\n\t" INSTRUCTION \
+                               " %tmm4, %tmm5, %tmm2\n\t" INSTRUCTION " %tmm4, %tmm5, %tmm3");               \
+    asm volatile("tilerelease");                                                                             \
+    return 2.0 * 16 * 16 * 16 * WIDTH * 4 * static_cast<double>(iterations);                                 \
+  }
+TILE_TUNE_TILE_LOOP(tiles_bf16, "tdpbf16ps", 2)
+TILE_TUNE_TILE_LOOP(tiles_i8, "tdpbssd", 4)
 #define TILE_TUNE_VECTOR_REGISTER "v"
 TILE_TUNE_FMA_LOOP(fma_f32_avx512, __attribute__((target("avx512f"))), float, 64, 24)
 TILE_TUNE_FMA_LOOP(fma_f64_avx512, __attribute__((target("avx512f"))), double, 64, 24)
@@ -75,6 +97,7 @@ TILE_TUNE_FMA_LOOP(fma_f64_base, , double, 16, 24)
 FmaLoop widest_fma_loop(DType type) {
   const bool f64 = type == DType::F64;
 #if defined(__x86_64__)
+  if (has_dot_probe(type) && may_use_matrix_unit()) return type == DType::BF16 ? tiles_bf16 : tiles_i8;
   if (has_dot_probe(type)) return type == DType::BF16 ? dot_bf16 : dot_i8;
   if (__builtin_cpu_supports("avx512f")) return f64 ? fma_f64_avx512 : fma_f32_avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return f64 ? fma_f64_avx2 : fma_f32_avx2;

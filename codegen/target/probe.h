@@ -16,9 +16,9 @@ namespace tile_tune::codegen {
 using ParallelFor = std::function<void(int count, const std::function<void(int)>& task)>;
 
 /// Fused multiply-adds on independent register accumulators, widest vectors the CPU has (f32 or f64), or dot products
-/// of pairs of bf16 or of fours of bytes where has_dot_probe().
+/// of pairs of bf16 or of fours of bytes where has_dot_probe(), of whole tiles where may_use_matrix_unit().
 /// Returns operations (a multiplication and an addition are two) done by all threads; the caller times the call. An
-/// iteration is 12 or 24 vector operations, whichever the register file holds.
+/// iteration is 12 or 24 vector operations, whichever the register file holds, or the products of four tiles.
 double fma_probe(DType type, int threads, int64_t iterations, const ParallelFor& parallel_for);
 
 /// Whether this CPU has the dot-product instruction of BF16 or I8; false for every other type.

@@ -96,6 +96,7 @@ class Words {
 };
 
 bool fit_architecture(const Target& target) {
+  if (target.features.has(Feature::Amx) && target.platform.bits != 64) return false;
   for (const Feature feature : target.features.list())
     if (architecture_of(feature).value_or(target.platform.architecture) != target.platform.architecture) return false;
   return true;
@@ -193,6 +194,8 @@ Result<Target> parse_target(std::string_view text, const Target* base) {
   for (const auto word : words)
     if (!named.take(word)) return unknown_target(text, word);
   Target target = named.target();
+  // The first processors with a matrix unit, for which alone Halide makes code with its instructions.
+  if (target.features.has(Feature::Amx)) target.features.add(Feature::Avx512SapphireRapids);
   if ((!is_host && !named.names_platform()) || !fit_architecture(target)) return unknown_target(text);
   const auto features = target.features.list();
   target.device = std::any_of(features.begin(), features.end(), is_of_gpu) ? Device::Gpu : Device::Cpu;

@@ -93,6 +93,8 @@ struct Target {
     // The first processors that have all of them; the features of later ones come with these.
     return features.has(Feature::Avx512Zen4) || features.has(Feature::Avx512SapphireRapids);
   }
+  /// Whether it has a unit that multiplies tiles of 16 rows by 64 bytes of narrow numbers (AMX).
+  bool has_matrix_tiles() const { return features.has(Feature::Amx); }
   /// Whether it has loads of vectors of such elements, of which a mask leaves lanes out without touching memory.
   bool has_masked_loads(int bits, bool are_floats) const;
   /// The same of stores, as fast as others.

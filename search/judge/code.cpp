@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "codegen/target/matrix_unit.h"
 #include "search/judge/kernel_runtime.h"
 
 namespace tile_tune::search {
@@ -40,6 +41,7 @@ Result<void*> open_library(const std::filesystem::path& library, int visibility)
 }  // namespace
 
 Result<Code> Code::load(const std::filesystem::path& file, const std::map<std::string, void*>& symbols) {
+  codegen::may_use_matrix_unit();  // as kernels do where they are made for it
   Code code;
   if (is_shared_library(file)) {
     TILE_TUNE_TRY(library, open_library(file, RTLD_LOCAL));

@@ -43,6 +43,10 @@ TEST_CASE("a kernel needs what LLVM may use under the CPU model Halide picks") {
   CHECK(contains(required("x86-64-linux-avx512_zen4"), "avx512vnni"));
   CHECK_FALSE(contains(required("x86-64-linux-avx512_zen4"), "avxvnni"));
   CHECK(contains(required("x86-64-linux-avx512_sapphirerapids"), "avx512fp16"));
+  CHECK_FALSE(contains(required("x86-64-linux-avx512_sapphirerapids"), "amx"));
+  CHECK(contains(required("x86-64-linux-amx"), "amx"));
+  CHECK(contains(required("x86-64-linux-amx"), "avx512fp16"));
+  CHECK_FALSE(required_cpu_features(parsed_target("x86-64-windows-amx")));  // Linux's permission is asked for
 }
 
 TEST_CASE("targets a package cannot serve are refused") {
@@ -69,5 +73,8 @@ TEST_CASE("other platforms have features of their own") {
   CHECK(required("wasm-32-wasmrt-wasm_simd128").empty());
   CHECK(cpu_condition({}) == "1");
   CHECK(cpu_condition({"avx2"}) == "__builtin_cpu_supports(\"avx2\")");
+  CHECK(cpu_condition({"amx"}) == "tile_tune_has_matrix_unit()");
+  CHECK(cpu_preamble({{"avx2"}, {"amx", "avx2"}}).find("int tile_tune_has_matrix_unit(void)") != std::string::npos);
+  CHECK(cpu_preamble({{"avx2"}}).find("matrix") == std::string::npos);
   CHECK(cpu_condition({"ASIMDDP"}) == "(getauxval(AT_HWCAP) & HWCAP_ASIMDDP)");
 }

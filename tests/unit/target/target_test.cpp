@@ -34,6 +34,18 @@ TEST_CASE("a target's text is read into what it names") {
   CHECK(parsed("x86-64-linux-cuda").device == Device::Gpu);
   CHECK(parsed("arm-64-osx").platform == Platform{Architecture::Arm, 64, System::MacOs});
   CHECK_FALSE(parsed("x86-64-linux-avx2").deterministic);
+  CHECK(parsed("x86-64-linux-amx").has_matrix_tiles());
+  CHECK_FALSE(parsed("x86-64-linux-avx512_sapphirerapids").has_matrix_tiles());
+  CHECK_FALSE(parse_target("arm-64-linux-amx"));
+  CHECK_FALSE(parse_target("x86-32-linux-amx"));
+}
+
+TEST_CASE("a target with a matrix unit has the vectors of the processors that come with one") {
+  const auto target = describe_target("x86-64-linux-amx", 1);
+  REQUIRE(target);
+  CHECK(target->text() == "x86-64-linux-amx-avx512_sapphirerapids");
+  CHECK(target->vector_bytes == 64);
+  CHECK(target->vector_registers == 32);
 }
 
 TEST_CASE("a target has one text, in whatever order it was named") {

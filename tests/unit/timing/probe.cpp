@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "codegen/target/matrix_unit.h"
+
 using namespace tile_tune;
 using namespace tile_tune::codegen;
 
@@ -24,7 +26,8 @@ TEST_CASE("the FMA probe's FLOP grow with iterations and threads; f64 has half t
 
 TEST_CASE("dot-product probes count two or four products a lane, where the CPU has them") {
   CHECK_FALSE(has_dot_probe(DType::F32));
-  const double once = fma_probe(DType::F32, 1, 1, one_after_another);
+  // A matrix unit's are of 16 by 16 by 64 bytes, four an iteration.
+  const double once = may_use_matrix_unit() ? 2 * 16 * 16 * 16 * 4 : fma_probe(DType::F32, 1, 1, one_after_another);
   if (has_dot_probe(DType::BF16)) CHECK(fma_probe(DType::BF16, 3, 100, one_after_another) == 2 * 300 * once);
   if (has_dot_probe(DType::I8)) CHECK(fma_probe(DType::I8, 1, 1, one_after_another) == 4 * once);
 }
