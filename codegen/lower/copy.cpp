@@ -23,11 +23,36 @@ std::vector<int64_t> sides(const Loops& loops, const Operand& operand, const std
   return result;
 }
 
+namespace {
+
+// Of a copy for dot products, whose source lies along the reduction: the iterations of each are one element of 4 bytes,
+// here as there.
+std::optional<Transposition> transposed_groups(const PackedOperand& packed, const std::vector<int64_t>& region,
+                                               int lanes) {
+  const DotProduct& dot = *packed.dot;
+  const int along = packed.in_memory.front(), across = packed.choice.order.front();
+  const int64_t groups = region[along] / dot.width;
+  if (dot.widened || along != dot.dimension || region[along] % dot.width != 0 || !packed.unclamped[along] ||
+      !packed.unclamped[across] || groups < costs::kLeastTransposed || region[across] < costs::kLeastTransposed)
+    return std::nullopt;
+  Transposition blocks;
+  blocks.copy = across;
+  blocks.source = {along};
+  const auto fitting = [](int64_t most, int64_t extent) {
+    return std::min<int64_t>(most, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(extent))));
+  };
+  blocks.lanes = fitting(lanes / dot.width, groups);
+  blocks.rows = fitting(costs::kMostTransposedRows, region[across]);
+  return blocks;
+}
+
+}  // namespace
+
 std::optional<Transposition> transposition(const PackedOperand& packed, const std::vector<int64_t>& region, int lanes) {
   Transposition blocks;
   blocks.copy = packed.choice.order.front();
-  if (lanes < 2 || packed.part || packed.in_memory.empty() || packed.in_memory.front() == blocks.copy)
-    return std::nullopt;
+  if (lanes < 2 || packed.in_memory.empty() || packed.in_memory.front() == blocks.copy) return std::nullopt;
+  if (packed.part) return transposed_groups(packed, region, lanes);
   int64_t along = 1;
   auto next = packed.choice.order.begin() + 1;
   for (const int d : packed.in_memory) {
@@ -66,7 +91,7 @@ std::vector<CopyLoop> in_blocks(const PackedOperand& packed, const Transposition
   Halide::Func func = packed.func;
   const auto tail = blocks.exact ? Halide::TailStrategy::ShiftInwards : Halide::TailStrategy::GuardWithIf;
   Var source = packed.vars[blocks.source.front()];
-  int64_t along = region[blocks.source.front()];
+  int64_t along = region[blocks.source.front()] / (packed.part ? packed.dot->width : 1);
   for (size_t i = 1; i < blocks.source.size(); ++i) {
     const int inner = blocks.source[i - 1], outer = blocks.source[i];
     func.bound_extent(packed.vars[inner], static_cast<int>(region[inner]));
@@ -85,6 +110,10 @@ std::vector<CopyLoop> in_blocks(const PackedOperand& packed, const Transposition
       .vectorize(lane)
       .unroll(row);
   std::vector<CopyLoop> loops{{lane}, {row}, {lanes, along / blocks.lanes}};
+  if (packed.part) {
+    func.unroll(*packed.part);
+    loops.insert(loops.begin() + 1, {*packed.part});
+  }
   for (const int d : packed.choice.order)
     if (d != blocks.copy && std::find(blocks.source.begin(), blocks.source.end(), d) == blocks.source.end())
       loops.push_back({packed.vars[d], region[d]});

@@ -84,34 +84,62 @@ std::vector<Expr> transposed(std::vector<Expr> rows) {
   return rows;
 }
 
+/// Elements in 4 bytes.
+int group_width(int bytes) { return std::max(1, 4 / bytes); }
+
+/// Of vectors of which so many in a row each have the next element of one place in memory, which a copy for dot
+/// products takes together, vectors of those together, of elements of 4 bytes; else nothing.
+std::vector<Expr> in_groups(const std::vector<Scattered>& vectors, int width) {
+  std::vector<Expr> values;
+  const Type type = vectors[0].store->value.type();
+  const int lanes = type.lanes() * width;
+  if (width == 1 || vectors.size() % static_cast<size_t>(width) != 0 || vectors[0].distance % width != 0 ||
+      !is_const_zero(simplify(vectors[0].index->stride % width)))
+    return {};
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    const auto* load = vectors[i].store->value.as<Load>();
+    const auto* index = load ? load->index.as<Ramp>() : nullptr;
+    const auto* first = vectors[i - i % static_cast<size_t>(width)].store->value.as<Load>();
+    if (!index || !is_const_one(load->predicate) || !is_const(index->stride, width) ||
+        !index->base.type().is_scalar() || load->name != first->name ||
+        !is_const(simplify(index->base - first->index.as<Ramp>()->base), static_cast<int64_t>(i) % width))
+      return {};
+    if (load != first) continue;
+    const Expr whole =
+        Load::make(type.with_lanes(lanes), load->name, Ramp::make(index->base, make_one(index->base.type()), lanes),
+                   load->image, load->param, const_true(lanes), {});
+    values.push_back(reinterpret(Halide::UInt(type.bits() * width, type.lanes()), whole));
+  }
+  return values;
+}
+
 /// Stores `rows` vectors of `lanes`, neighbours of each other in memory, as `lanes` vectors of `rows`, squares at a
-/// time.
-Stmt stored_across(const std::vector<Scattered>& vectors) {
-  const Store* first = vectors[0].store;
-  const Ramp* index = vectors[0].index;
-  const int rows = static_cast<int>(vectors.size()), lanes = index->lanes;
-  const Type type = first->value.type().element_of(), bits = Halide::UInt(type.bits());
+/// time. `values`: of the vectors, each element of them `width` of the buffer's; `first`: where the first one goes.
+Stmt stored_across(const Scattered& first, const std::vector<Expr>& values, int width) {
+  const Ramp* index = first.index;
+  const int rows = static_cast<int>(values.size()), lanes = index->lanes;
+  const Type type = first.store->value.type().element_of(), bits = Halide::UInt(type.bits());
   std::vector<std::pair<std::string, Expr>> lets;
   const auto named = [&](const Expr& value) {
     lets.emplace_back(unique_name("transposed"), value);
     return Variable::make(value.type(), lets.back().first);
   };
-  std::vector<Expr> values;
-  for (const auto& [store, ramp, distance] : vectors)
-    values.push_back(
-        named(type.is_float() && type.bits() < 32 ? reinterpret(bits.with_lanes(lanes), store->value) : store->value));
+  std::vector<Expr> vectors;
+  for (const auto& value : values)
+    vectors.push_back(named(
+        value.type().is_float() && value.type().bits() < 32 ? reinterpret(bits.with_lanes(lanes), value) : value));
   std::vector<Stmt> stores;
   for (int lane = 0; lane < lanes; lane += rows) {
     std::vector<Expr> square;
-    for (const auto& value : values)
+    for (const auto& value : vectors)
       square.push_back(rows == lanes ? value : named(Shuffle::make_slice(value, lane, 1, rows)));
     square = transposed(std::move(square));
     for (int i = 0; i < rows; ++i) {
-      const Expr value =
-          square[i].type().element_of() == type ? square[i] : reinterpret(type.with_lanes(rows), square[i]);
+      const Type stored = type.with_lanes(rows * width);
+      const Expr value = square[i].type() == stored ? square[i] : reinterpret(stored, square[i]);
       const Expr base = simplify(index->base + index->stride * (lane + i));
-      stores.push_back(Store::make(first->name, value, Ramp::make(base, make_one(base.type()), rows), first->param,
-                                   const_true(rows), {}));
+      stores.push_back(Store::make(first.store->name, value, Ramp::make(base, make_one(base.type()), rows * width),
+                                   first.store->param, const_true(rows * width), {}));
     }
   }
   Stmt result = Block::make(stores);
@@ -119,21 +147,34 @@ Stmt stored_across(const std::vector<Scattered>& vectors) {
   return result;
 }
 
-/// The row in pieces of neighbours, each as large a power of two as there are and fit into `most` elements.
-std::vector<Stmt> stored(std::vector<Scattered> row, int most) {
+/// The row in pieces of neighbours, each as large a power of two as there are and fit into a vector.
+std::vector<Stmt> stored(std::vector<Scattered> row, int vector_bytes) {
   std::stable_sort(row.begin(), row.end(),
                    [](const Scattered& a, const Scattered& b) { return a.distance < b.distance; });
-  const auto largest = static_cast<size_t>(std::max(1, std::min(row[0].index->lanes, most)));
+  const int bytes = row[0].store->value.type().bytes();
+  auto width = static_cast<size_t>(group_width(bytes));
+  std::vector<Expr> values = in_groups(row, static_cast<int>(width));
+  if (values.empty()) {
+    width = 1;
+    for (const auto& one : row) values.push_back(one.store->value);
+  }
+  const auto most = static_cast<size_t>(vector_bytes / bytes) / width;
+  const auto largest = std::max<size_t>(1, std::min(static_cast<size_t>(row[0].index->lanes), most));
   std::vector<Stmt> statements;
-  for (auto from = row.begin(); from != row.end();) {
+  for (size_t from = 0; from < values.size();) {
+    const auto place = [&](size_t i) { return row[i * width].distance; };
     size_t count = 1;
-    while (from + count != row.end() && from[count].distance == from->distance + static_cast<int64_t>(count)) ++count;
+    while (from + count < values.size() && place(from + count) == place(from) + static_cast<int64_t>(count * width))
+      ++count;
     count = std::min(std::bit_floor(count), largest);
     if (count >= kLeast)
-      statements.push_back(stored_across({from, from + count}));
+      statements.push_back(stored_across(row[from * width],
+                                         {values.begin() + static_cast<std::ptrdiff_t>(from),
+                                          values.begin() + static_cast<std::ptrdiff_t>(from + count)},
+                                         static_cast<int>(width)));
     else
-      for (size_t i = 0; i < count; ++i) statements.emplace_back(from[i].store);
-    from += static_cast<std::ptrdiff_t>(count);
+      for (size_t i = from * width; i < (from + count) * width; ++i) statements.emplace_back(row[i].store);
+    from += count;
   }
   return statements;
 }
@@ -208,10 +249,8 @@ Stmt Transposes::visit(const Store* op) {
   const auto* dense = op->index.as<Ramp>();
   const auto rows = interleaved ? static_cast<int>(interleaved->vectors.size()) : 0;
   const int bytes = op->value.type().bytes(), least = std::max(kLeast, kLaneBytes / bytes);  // of what is stored then
-  const bool is_permuted = bytes == 1 && vector_bytes_ >= 64;
-  if (is_permuted || rows < least || rows % least != 0 || vector_bytes_ / bytes < least ||
-      !interleaved->is_interleave() || !dense || !dense->base.type().is_scalar() || !is_const_one(dense->stride) ||
-      !is_const_one(op->predicate))
+  if (rows < least || rows % least != 0 || vector_bytes_ / bytes < least || !interleaved->is_interleave() || !dense ||
+      !dense->base.type().is_scalar() || !is_const_one(dense->stride) || !is_const_one(op->predicate))
     return IRMutator::visit(op);
   std::vector<Stmt> stores;
   std::vector<Scattered> row;
@@ -224,7 +263,8 @@ Stmt Transposes::visit(const Store* op) {
     if (!index) return IRMutator::visit(op);
     row.push_back({stores.back().as<Store>(), index, i});
   }
-  return Block::make(stored(std::move(row), vector_bytes_ / bytes));
+  const bool is_permuted = bytes == 1 && vector_bytes_ >= 64 && in_groups(row, group_width(bytes)).empty();
+  return is_permuted ? IRMutator::visit(op) : Block::make(stored(std::move(row), vector_bytes_));
 }
 
 Stmt Transposes::in_line(const Stmt& stmt) {
@@ -241,8 +281,7 @@ Stmt Transposes::in_line(const Stmt& stmt) {
     }
     for (; at < row.end; ++at)
       if (lines[at].is_let()) result.push_back(lines[at]);
-    const int most = vector_bytes_ / row.vectors[0].store->value.type().bytes();
-    for (auto& statement : stored(row.vectors, most)) result.push_back({"", {}, std::move(statement)});
+    for (auto& statement : stored(row.vectors, vector_bytes_)) result.push_back({"", {}, std::move(statement)});
   }
   return as_statement(result);
 }
