@@ -18,11 +18,12 @@ struct CodePass {
 /// Nothing where no nest asks for the pass.
 using MakeCodePass = std::optional<CodePass> (*)(const ir::Program&, const std::map<int, ScheduledNest>&);
 
+std::optional<CodePass> products_of_tiles(const ir::Program& program, const std::map<int, ScheduledNest>& nests);
 std::optional<CodePass> loads_ahead(const ir::Program& program, const std::map<int, ScheduledNest>& nests);
 std::optional<CodePass> streams(const ir::Program& program, const std::map<int, ScheduledNest>& nests);
 std::optional<CodePass> blocks_ahead(const ir::Program& program, const std::map<int, ScheduledNest>& nests);
 
 /// In the order in which they run.
-inline constexpr MakeCodePass kCodePasses[] = {loads_ahead, blocks_ahead, streams};
+inline constexpr MakeCodePass kCodePasses[] = {products_of_tiles, loads_ahead, blocks_ahead, streams};
 
 }  // namespace tile_tune::codegen

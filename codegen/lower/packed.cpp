@@ -45,6 +45,7 @@ Values as_stored(Values elements, DType from, DType as) {
 
 PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
                              const Packing& choice, const std::optional<DotProduct>& dot,
+                             const std::optional<MatrixTiles>& tiles,
                              const std::function<Values(const std::vector<Expr>& subscripts)>& element,
                              const std::string& name) {
   const auto& operand = loops.operands[choice.operand];
@@ -61,18 +62,38 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
                                follows_loops(statement, loops, subscript));
   }
   auto arguments = packed.vars;
+  Expr inside;  // where an element is one that the sum reads; undefined: everywhere
+  const auto end_at = [&](Expr& along, int dimension) {
+    const auto extent = static_cast<int>(packed.extents[dimension]);
+    const auto& affine = std::get<ir::AffineExpr>(operand.subscripts[dimension]);
+    const int index = loops.reduction_index[dot->loop];
+    // Of a window what follows a sum is read by another; next to the other operand's zeros it adds nothing.
+    const int64_t end = affine.terms.size() > 1 ? extent
+                                                : ir::range(statement.indices[index]).lo +
+                                                      affine.constant.constant().value() + loops.reduction[dot->loop];
+    if (tiles) inside = along < static_cast<int>(end);
+    along = Halide::min(Halide::likely(along), extent - 1);
+  };
+  if (tiles && tiles->is_filled_up && tiles->row_operand == choice.operand) {
+    end_at(subscripts[tiles->row_dimension], tiles->row_dimension);
+    packed.extents[tiles->row_dimension] += dot->width - loops.reduction[dot->loop] % dot->width;
+  }
   if (dot && dot->column == choice.operand) {
     packed.dot = dot;
     packed.part = Var(fmt::format("{}_p{}_part", name, choice.operand));
     Expr& along = subscripts[dot->dimension];
     along = along * dot->width + *packed.part;
     if (loops.reduction[dot->loop] % dot->width != 0)  // the last group reaches beyond the sum, which leaves that out
-      along = Halide::min(Halide::likely(along), static_cast<int>(packed.extents[dot->dimension]) - 1);
+      end_at(along, dot->dimension);
     arguments.insert(arguments.begin(), *packed.part);
   }
   DType as = dot && dot->widened ? DType::I16 : tensor.type;
   if (tensor.type == DType::F16 && only_widened_halves(*statement.value)) as = DType::F32;
-  define(packed.func, arguments, as_stored(element(subscripts), tensor.type, as));
+  Values elements = element(subscripts);
+  if (inside.defined())
+    elements = select(inside, each_part(elements, [](const Expr& part) { return Halide::likely(part); }),
+                      each_part(elements, [](const Expr& part) { return Halide::Internal::make_zero(part.type()); }));
+  define(packed.func, arguments, as_stored(elements, tensor.type, as));
   return packed;
 }
 

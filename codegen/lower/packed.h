@@ -9,6 +9,7 @@
 #include "Halide.h"
 #include "codegen/lower/values.h"
 #include "codegen/schedule/gpu_nest.h"
+#include "codegen/schedule/matrix_tiles.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/target/target.h"
 
@@ -39,6 +40,7 @@ Values as_stored(Values elements, DType from, DType as);
 /// subscripts.
 PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& statement, const Loops& loops,
                              const Packing& choice, const std::optional<DotProduct>& dot,
+                             const std::optional<MatrixTiles>& tiles,
                              const std::function<Values(const std::vector<Halide::Expr>& subscripts)>& element,
                              const std::string& name);
 

@@ -76,6 +76,7 @@ StageLoops make_stage_loops(const KernelContext& kernel, int number, const NestS
   const auto& target = kernel.program.tensors[statement.target];
   stage.buffer_order = target.storage.order(static_cast<size_t>(stage.outputs()));
   if (schedule.dot_product) stage.dot = dot_product(statement, stage.loops, schedule);
+  if (schedule.dot_tiles) stage.matrix_tiles = matrix_tiles(statement, stage.loops, schedule);
   if (stage.dot && !stage.dot->in_lanes) {
     auto& extent = stage.reduction_extents[stage.dot->loop];
     extent = (extent + stage.dot->width - 1) / stage.dot->width * stage.dot->width;

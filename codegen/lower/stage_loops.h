@@ -8,6 +8,7 @@
 #include "codegen/lower/runtime_program.h"
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/loops.h"
+#include "codegen/schedule/matrix_tiles.h"
 #include "codegen/schedule/packed_form.h"
 
 namespace tile_tune::codegen {
@@ -38,6 +39,7 @@ struct StageLoops {
   bool home = false;                 // results are collected in a buffer for one of the outermost tiles (has_home)
   int contiguous = -1;               // output loop along which results are neighbours in memory
   std::optional<DotProduct> dot;
+  std::optional<MatrixTiles> matrix_tiles{};  // of which those are
 
   int outputs() const { return static_cast<int>(loops.output.size()); }
   int reductions() const { return static_cast<int>(loops.reduction.size()); }

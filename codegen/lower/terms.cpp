@@ -215,7 +215,7 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optiona
   auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
   if (only_if) conditions.push_back(*only_if);
   auto of_row = indices;
-  if (stage_.dot && stage_.ends_early(stage_.dot->loop)) {
+  if (stage_.dot && stage_.ends_early(stage_.dot->loop) && !stage_.matrix_tiles) {
     Expr& position = reduction[stage_.dot->loop];
     const auto extent = static_cast<int>(stage_.loops.reduction[stage_.dot->loop]);
     conditions.push_back(position < extent);
@@ -311,8 +311,8 @@ PackedOperand Terms::copy_of(const Packing& choice, const std::vector<PackedForm
     return node < 0 ? unpacked(operand.tensor, subscripts)
                     : product_at(node, *indices_at(statement_, operand, subscripts));
   };
-  PackedOperand packed = copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, element,
-                                        stage_name(static_cast<int>(number_)));
+  PackedOperand packed = copy_in_kernel(program_, statement_, stage_.loops, choice, stage_.dot, stage_.matrix_tiles,
+                                        element, stage_name(static_cast<int>(number_)));
   packed.product = node;
   if (schedule_.is_gpu()) {
     const Loops loops = one_piece(stage_.loops, schedule_);

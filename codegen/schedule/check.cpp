@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "codegen/schedule/collapsed_form.h"
 #include "codegen/schedule/decisions.h"
@@ -10,6 +12,7 @@
 #include "codegen/schedule/fusion.h"
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/gpu_shape.h"
+#include "codegen/schedule/matrix_tiles.h"
 #include "codegen/schedule/nest_check.h"
 #include "codegen/schedule/masked_vector.h"
 #include "codegen/schedule/streaming.h"
@@ -142,6 +145,7 @@ int64_t unrolled_operations(const Loops& loops, const NestSchedule& stage) {
 Result<void> check_dot_product(const ir::Program& program, const Loops& loops, int number, const NestSchedule& stage) {
   if (stage.is_gpu()) return {};  // gpu_check.h
   if (stage.dot_pairs && !stage.dot_product) return invalid(number, "pairs are of dot products, of which it has none");
+  if (stage.dot_tiles && !stage.dot_product) return invalid(number, "tiles are of dot products, of which it has none");
   if (!stage.dot_product) return {};
   const auto dot = dot_product(program.statements[number], loops, stage);
   if (!dot || stage.parallel_reduction) return invalid(number, "there are no dot products in it");
@@ -157,6 +161,12 @@ Result<void> check_dot_product(const ir::Program& program, const Loops& loops, i
                                     [&](const Packing& one) { return one.operand == dot->column; });
   if (packing == stage.packings.end())
     return invalid(number, "dot products need the operand of the vector loop packed");
+  if (stage.dot_tiles) {
+    const auto tiles = matrix_tiles(program.statements[number], loops, stage);
+    if (!tiles) return invalid(number, "its loops have no place for tiles of a matrix unit");
+    if (!suits_operands(program, loops, stage, *tiles))
+      return invalid(number, "tiles of a matrix unit need the operand of the rows packed along the reduction");
+  }
   // What sets the shift right sums up the whole reduction, of which a copy inside a block's loops holds one block, and
   // is needed where results are stored, outside the loops that fill their home.
   const int outermost = static_cast<int>(loops.output.size()) - (is_blocked(loops, stage) ? 1 : 0);
@@ -199,6 +209,7 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
   TILE_TUNE_CHECK(check_roles(program, schedule));
   TILE_TUNE_CHECK(check_size_sources(program, schedule.runtime));
   const Fusion fusion(program, schedule);
+  std::optional<MatrixTiles> tiles;
   // What a nest computes inside another depends on that one's tiles: the last statements first.
   for (int s = static_cast<int>(schedule.stages.size()) - 1; s >= 0; --s) {
     const int owner = fusion.owner_of(s);
@@ -216,6 +227,12 @@ Result<void> check(const ir::Program& program, const Schedule& schedule) {
     TILE_TUNE_CHECK(check_scan(program, loops, owner, schedule.stages[owner].nest()));
     TILE_TUNE_CHECK(check_stage(program, loops, owner, schedule.stages[owner].nest()));
     TILE_TUNE_CHECK(check_dot_product(program, loops, owner, schedule.stages[owner].nest()));
+    if (!schedule.stages[owner].nest().dot_tiles) continue;
+    const auto others =
+        std::exchange(tiles, matrix_tiles(program.statements[owner], loops, schedule.stages[owner].nest()));
+    if (!has_rows_in_memory(program, schedule, loops, schedule.stages[owner].nest(), *tiles))
+      return invalid(owner, "tiles need a copy of rows that are computed where they are read");
+    if (others && !go_together(*others, *tiles)) return invalid(owner, "its tiles and another's are of two shapes");
   }
   for (size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto* nest = schedule.stages[s].find_nest();
@@ -245,6 +262,9 @@ Result<void> check_for(const Target& target, const ir::Program& program, const S
                                  name(nest->is_gpu() ? Device::Gpu : Device::Cpu), name(target.device)));
     if (!nest->is_gpu() && nest->cpu().streaming && !has_streaming(target))
       return invalid(static_cast<int>(s), "only on x86-64 can results leave the caches out");
+    if (nest->dot_tiles && !target.has_matrix_tiles())
+      return invalid(static_cast<int>(s),
+                     "its dot products are of tiles, for which the target has no matrix unit (amx)");
   }
   TILE_TUNE_CHECK(check(program, schedule));
   if (target.device == Device::Gpu) TILE_TUNE_CHECK(check_device(device_limits(target), program, schedule));

@@ -114,6 +114,8 @@ inline constexpr std::tuple kDecisions{
              {.optional = true,
               .needs_numbers = true,
               .not_on_gpu = "a GPU's dot products of bytes are of four, as they are"}),
+    decision("dot_tiles", &NestSchedule::dot_tiles, Group::Reduction,
+             {.optional = true, .needs_numbers = true, .not_on_gpu = "tiles are of a CPU's matrix unit"}),
     decision("scan", &NestSchedule::scan, Group::Reduction,
              {.optional = true, .needs_numbers = true, .not_on_gpu = "running totals are not computed on a GPU"}),
 };

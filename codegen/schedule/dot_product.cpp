@@ -1,6 +1,9 @@
 #include "codegen/schedule/dot_product.h"
 
 #include <array>
+#include <utility>
+
+#include "codegen/schedule/matrix_tiles.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -106,7 +109,7 @@ std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loop
   if (dot.widened && !is_byte(column)) return std::nullopt;
   dot.width = width_of(row, column, statement.accumulator) / (dot.widened ? 2 : 1);
   dot.loop = stage.reduction_order.back();
-  dot.shifted = row == DType::I8 && column == DType::I8 && !dot.widened;
+  dot.shifted = row == DType::I8 && column == DType::I8 && !dot.widened && !stage.dot_tiles;
   // Where a constraint drops terms, the sum that sets the shift right would have to drop them, too.
   if (dot.width == 0 || (dot.shifted && !statement.constraints.empty())) return std::nullopt;
   const int64_t extent = loops.reduction[dot.loop];
@@ -120,6 +123,7 @@ std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loop
 }
 
 NestSchedule without_dot_product(NestSchedule stage, int outputs) {
+  stage = without_matrix_tiles(std::move(stage));
   stage.dot_product = stage.dot_pairs = false;
   for (size_t r = 0; r < stage.reduction_unroll.size(); ++r)
     if (stage.vector_loop() != outputs + static_cast<int>(r) &&

@@ -29,7 +29,7 @@ struct DotProduct {
   int column = 0;         // operand that differs from lane to lane: a Read of the statement's value, as in Packing; -1
                           // where there is none: in lanes, and on a GPU, where both lie as they are packed
   int dimension = 0;      // of that operand's tensor, along which the reduction walks
-  bool shifted = false;   // both factors are int8: the other operand is shifted by 128
+  bool shifted = false;   // both factors are int8, and not of whole tiles: the other operand is shifted by 128
   bool widened = false;   // both factors are bytes, and taken as 16-bit integers
 };
 

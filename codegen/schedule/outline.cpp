@@ -245,7 +245,10 @@ class Writer {
       text += fmt::format(", vectors of {} {}", nest.stage.lanes(), output_name(nest, nest.stage.vector_loop()));
     if (nest.stage.partial_sums > 0) text += fmt::format(", {} sums of each", nest.stage.partial_sums);
     if (nest.stage.is_gpu() && nest.stage.gpu().interleaved) text += ", interleaved with other threads'";
-    if (nest.stage.dot_product) text += nest.stage.dot_pairs ? ", dot products of pairs" : ", dot-product instructions";
+    if (nest.stage.dot_product)
+      text += nest.stage.dot_tiles   ? ", dot products of tiles"
+              : nest.stage.dot_pairs ? ", dot products of pairs"
+                                     : ", dot-product instructions";
     if (!nest.stage.is_gpu() && nest.stage.cpu().streaming) text += ", stored past the caches";
     for (const auto& [operand, loop, distance] : nest.stage.prefetches)
       text += fmt::format(", {} asked for {} {} ahead", operand_name(nest, operand), distance,

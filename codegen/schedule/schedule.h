@@ -114,6 +114,7 @@ struct NestSchedule {
   bool dot_product = false;  // sums by dot-product instructions (dot_product.h): the innermost reduction loop is then
                              // unrolled by exactly the instruction's width, and its vector operand packed
   bool dot_pairs = false;    // dot products of bytes are of pairs: copies hold them as 16-bit integers
+  bool dot_tiles = false;    // dot products are of whole tiles, by the CPU's matrix unit (matrix_tiles.h)
   bool scan = false;  // running totals instead of a reduction for each element (scan.h): the output loops only look
                       // them up, and there is no reduction loop left to speak of
 

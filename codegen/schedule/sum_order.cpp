@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "codegen/schedule/matrix_tiles.h"
 
 namespace tile_tune::codegen {
 namespace {
@@ -45,6 +48,7 @@ bool depends_on_order(const ir::Statement& statement) {
 NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSchedule stage) {
   if (!depends_on_order(statement) || loops.reduction.empty()) return stage;
   stage.parallel_reduction.reset();
+  stage = without_matrix_tiles(std::move(stage));
   stage.dot_product = stage.dot_pairs = stage.scan = false;
   stage.partial_sums = 0;
   if (stage.is_gpu()) return in_order_on_gpu(loops, std::move(stage));

@@ -321,12 +321,26 @@ double read_in_pieces(const TileLayout& layout) {
   return 1 + std::min(1.0, bytes / static_cast<double>(layout.context.target->l2_bytes)) / 2;
 }
 
+// Panels of a matrix unit's tiles cut rows of results of a few lines, which threads would write to in turns; next to
+// its products these take long. 970 x 128 by (37 x 128)^T of i8 took 32 us with two panels for two threads, 14 with
+// tiles of rows (two Emerald Rapids cores, 2026-12-01).
+bool cuts_short_rows(const TileLayout& layout) {
+  constexpr int64_t kAFewLines = 8;  // chosen
+  const auto& context = layout.context;
+  const int v = layout.tile.vector_loop;
+  const auto& target = context.program->tensors[context.program->statements[context.statement].target];
+  const int64_t bytes = context.loops.output[v] * static_cast<int64_t>(dtype_size(target.type));
+  return layout.tile.is_matrix_tiles && context.contiguous_loop() == v && bytes % codegen::kLineBytes != 0 &&
+         bytes <= kAFewLines * codegen::kLineBytes &&
+         layout.trips_of(TileLayout::Kind::Row) >= kPiecesPerThread * context.target->threads;
+}
+
 // Panels are shared out, each copied by the thread that uses it, where the copies, made before all by one thread, would
 // take longer than what is lost to threads without a panel and to copies of the rows, which are then made before. 8 x
 // 300 by 300 x 512 of bf16 took 26 us with all of them before, 11 so (two Zen 4 cores, 2026-11-27).
 bool shares_panels(const TileLayout& layout) {
   const auto& context = layout.context;
-  if (!is_worth_threads(context, layout.tile.lanes)) return false;
+  if (!is_worth_threads(context, layout.tile.lanes) || cuts_short_rows(layout)) return false;
   const int64_t batches = layout.trips_of(TileLayout::Kind::Batch);
   const int64_t panels = batches * layout.trips_of(TileLayout::Kind::Panel);
   // With batches for all, each thread copies its own in any case.

@@ -527,7 +527,7 @@ Schedule plan(const std::vector<StageContext>& stages, const std::vector<NestSch
   for (int s = 0; s < planner.count(); ++s) {
     auto* nest = planner.schedule.stages[s].find_nest();
     if (!nest || nest->compute_at || nest->scan || !planner.shared[s].empty()) continue;
-    run_reduction_in_parallel(stages[s], *nest);
+    if (!nest->dot_tiles) run_reduction_in_parallel(stages[s], *nest);
     if (codegen::has_guests(planner.schedule, s)) continue;
     copy_for_each_thread(stages[s], *nest);
     group_iterations(stages[s], *nest);

@@ -19,7 +19,7 @@ std::optional<codegen::NestSchedule> default_scan(const StageContext& context) {
   look_up.loops.operands.clear();
   codegen::NestSchedule stage = default_stage(look_up);
   stage.scan = true;
-  stage.dot_product = stage.dot_pairs = false;
+  stage.dot_product = stage.dot_pairs = stage.dot_tiles = false;
   stage.reduction_order = {0};
   stage.reduction_block = {1};
   stage.reduction_unroll = {1};

@@ -21,6 +21,7 @@
 #include "search/space/default_scan.h"
 #include "search/space/gpu_default.h"
 #include "search/space/lane_tile.h"
+#include "search/space/matrix_tile.h"
 #include "search/space/moves.h"
 #include "search/space/nest_model.h"
 #include "search/space/term_size.h"
@@ -242,6 +243,18 @@ NestSchedule finished(const NestModel& model, NestSchedule stage) {
   return with_terms_together(context, with_partial_sums(context, suited_to_types(model, std::move(stage))));
 }
 
+template <typename Pays>
+std::vector<NestSchedule> stages_of_matrix_tiles(const NestModel& model, const Pays& pays) {
+  const auto& context = model.context;
+  std::vector<NestSchedule> stages;
+  for (const RegisterTile& tile : matrix_tiles_by_cost(context)) {
+    if (stages.size() > kAlternatives || !pays(tile)) break;
+    if (auto stage = with_matrix_tiles(context, finished(model, contraction_stage(context, tile))))
+      stages.push_back(std::move(*stage));
+  }
+  return stages;
+}
+
 // Rows of a few lines to a few pages that come from afar are read one after the other, as memory lies: 65536 x 256 by a
 // vector took 3.6 ms with four rows side by side, 1.7 so. 33 drawn products and reductions so changed were 0.90 to 1.54
 // times as fast, 1.13 on average, 15 with AVX2 0.81 to 1.70, 1.08; rows of 128 bytes and of 16 KB gained nothing, of
@@ -283,11 +296,18 @@ std::vector<NestSchedule> default_stages(const StageContext& context) {
     for (int r = 0; r < context.reductions(); ++r)
       if (context.loops.reduction[r] >= costs::kFewestLanes)
         lowest = std::min(lowest, lane_reduction_cost(context, context.outputs() + r));
-    std::vector<NestSchedule> stages;
-    if (const auto in_lanes = best_lane_tile(context)) {
+    const auto time = [&](const RegisterTile& tile, double trusted) {
+      return (tile.cost - tile.moves) / trusted / iterations_in_lane(context) + tile.moves;
+    };
+    const auto in_lanes = best_lane_tile(context);
+    const double usual = std::min({time(tiles[0], 1), lowest, in_lanes ? in_lanes->tile.cost : HUGE_VAL});
+    std::vector<NestSchedule> stages =
+        stages_of_matrix_tiles(model, [&](const RegisterTile& tile) { return time(tile, 1) < usual; });
+    if (!stages.empty()) return stages;
+    if (in_lanes) {
       const bool is_masked = tiles[0].lanes > context.loops.output[tiles[0].vector_loop];
       const double trusted = in_lanes->is_small ? 1 : is_masked ? costs::kOverestimatedMasked : costs::kOverestimated;
-      const double others = (tiles[0].cost - tiles[0].moves) / trusted / iterations_in_lane(context) + tiles[0].moves;
+      const double others = time(tiles[0], trusted);
       if (in_lanes->tile.cost < std::min(others, lowest)) stages.push_back(product_in_lanes(model, in_lanes->tile));
     }
     if (!stages.empty() || tiles[0].cost <= lowest) {

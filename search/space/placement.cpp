@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/fusion.h"
 #include "codegen/schedule/masked_vector.h"
+#include "codegen/schedule/matrix_tiles.h"
 #include "search/space/group_rules.h"
 #include "search/space/gpu_repair.h"
+#include "search/space/matrix_tile.h"
 #include "search/space/moves.h"
 
 namespace tile_tune::search {
@@ -70,6 +73,7 @@ std::optional<ComputeAt> possible_place(const Fusion& fusion, const Schedule& sc
 
 void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, Notes& notes) {
   const Fusion fusion(*stages[0].program, schedule);
+  std::optional<codegen::MatrixTiles> tiles;
   for (int s = static_cast<int>(stages.size()) - 1; s >= 0; --s) {
     const int owner = fusion.owner_of(s);
     if (owner < 0 || fusion.stored_by(owner) != s) continue;
@@ -92,6 +96,16 @@ void repair_nests(const std::vector<StageContext>& stages, Schedule& schedule, N
         !codegen::may_store_masked_vector(*context.program, schedule, fusion, owner))
       correct(stage, codegen::without_masked_vector(context.loops, stage), kTooLongVectors, notes);
     stage = repair(context, stage, notes);
+    if (!stage.dot_tiles) continue;
+    const auto own = codegen::matrix_tiles(context.program->statements[owner], context.loops, stage);
+    if (tiles && !codegen::go_together(*tiles, *own)) {
+      drop_matrix_tiles(stage, notes);
+      stage = repair(context, stage, notes);
+      continue;
+    }
+    tiles = own;
+    if (!codegen::has_rows_in_memory(*context.program, schedule, context.loops, stage, *own))
+      copy_rows(context, stage, *own, 0);
   }
   for (size_t s = 0; s < stages.size(); ++s) {
     auto* nest = schedule.stages[s].find_nest();

@@ -80,7 +80,7 @@ Changed change_scan(const StageContext& context, NestSchedule stage) {
 
 Changed change_dot_product(const StageContext& context, NestSchedule stage, Rng& rng) {
   auto forms = dot_products_of(context);
-  std::erase(forms, !stage.dot_product ? DotForm::None : stage.dot_pairs ? DotForm::Pairs : DotForm::Plain);
+  std::erase(forms, dot_form(stage));
   if (forms.empty()) return refused("the CPU has no dot products for its operands");
   set_dot_product(stage, rng.pick(forms));
   return stage;

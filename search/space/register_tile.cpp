@@ -476,6 +476,7 @@ std::vector<DotForm> dot_products_of(const StageContext& context) {
   if (!type) return forms;
   if (codegen::has_dot_products_of(*context.target, *type)) forms.push_back(DotForm::Plain);
   if (type == DType::I8 && codegen::has_pairs(*context.target, *type)) forms.push_back(DotForm::Pairs);
+  if (type != DType::I16 && context.target->has_matrix_tiles()) forms.push_back(DotForm::Tiles);
   return forms;
 }
 
@@ -487,6 +488,12 @@ DotForm usual_dot_product(const StageContext& context) {
 void set_dot_product(codegen::NestSchedule& stage, DotForm form) {
   stage.dot_product = form != DotForm::None;
   stage.dot_pairs = form == DotForm::Pairs;
+  stage.dot_tiles = form == DotForm::Tiles;
+}
+
+DotForm dot_form(const codegen::NestSchedule& stage) {
+  if (!stage.dot_product) return DotForm::None;
+  return stage.dot_tiles ? DotForm::Tiles : stage.dot_pairs ? DotForm::Pairs : DotForm::Plain;
 }
 
 int iterations_in_lane(const StageContext& context) {

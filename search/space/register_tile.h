@@ -14,8 +14,9 @@
 namespace tile_tune::search {
 
 struct RegisterTile : TileShape {
-  double cost = 0;   // estimate for the whole statement, in vector operations of one core
-  double moves = 0;  // of that, copies of operands and stores of results
+  double cost = 0;               // estimate for the whole statement, in vector operations of one core
+  double moves = 0;              // of that, copies of operands and stores of results
+  bool is_matrix_tiles = false;  // of a matrix unit (matrix_tile.h)
 };
 
 /// Vectors of some lanes, and the share of the time of one of the natural width that an operation on them takes.
@@ -25,12 +26,13 @@ struct VectorWidth {
 };
 
 /// How a sum of products of narrow numbers may have dot products on this CPU: not at all, the first, as they are, or of
-/// bytes in pairs.
-enum class DotForm : uint8_t { None, Plain, Pairs };
+/// bytes in pairs, of whole tiles.
+enum class DotForm : uint8_t { None, Plain, Pairs, Tiles };
 std::vector<DotForm> dot_products_of(const StageContext& context);
 /// The one that default schedules have.
 DotForm usual_dot_product(const StageContext& context);
 void set_dot_product(codegen::NestSchedule& stage, DotForm form);
+DotForm dot_form(const codegen::NestSchedule& stage);
 
 /// Iterations of a reduction that a lane takes at a time: as many as a dot-product instruction does, else one.
 int iterations_in_lane(const StageContext& context);

@@ -4,6 +4,7 @@
 
 #include "codegen/schedule/check.h"
 #include "codegen/schedule/dot_product.h"
+#include "codegen/schedule/matrix_tiles.h"
 #include "codegen/schedule/partial_sums.h"
 #include "codegen/schedule/masked_vector.h"
 #include "codegen/schedule/sum_order.h"
@@ -13,6 +14,7 @@
 #include "search/space/choices.h"
 #include "search/space/group_rules.h"
 #include "search/space/gpu_repair.h"
+#include "search/space/matrix_tile.h"
 #include "search/space/register_tile.h"
 #include "search/space/term_size.h"
 
@@ -264,9 +266,12 @@ void repair_dot_width(const StageContext& context, NestSchedule& stage, Notes& n
           is_of_bytes && stage.cpu().vector_loop < context.outputs() &&
               (stage.dot_pairs || usual_dot_product(context) == DotForm::Pairs),
           "its dot products are of other widths", notes);
+  if (stage.dot_pairs || !context.target->has_matrix_tiles() || stage.cpu().lanes != codegen::kTileColumns)
+    drop_matrix_tiles(stage, notes);
   correct(stage.dot_product, stage.dot_product && codegen::dot_product(statement, context.loops, stage).has_value(),
           kNoDotProducts, notes);
   stage.dot_pairs &= stage.dot_product;
+  stage.dot_tiles &= stage.dot_product;
 }
 
 // Their width decides how the innermost reduction is unrolled and how it may be blocked, and the vector operand is
@@ -353,7 +358,7 @@ void repair_scan(const StageContext& context, NestSchedule& stage, Notes& notes)
                         stage.cpu().vector_loop >= context.outputs();
   if (had_more) notes.push_back("running totals have no reduction in vectors or in pieces, and no copies");
   stage.parallel_reduction.reset();
-  stage.dot_product = stage.dot_pairs = false;
+  set_dot_product(stage, DotForm::None);
   stage.partial_sums = 0;
   stage.packings.clear();
   stage.reduction_unroll.assign(context.loops.reduction.size(), 1);
@@ -377,14 +382,18 @@ NestSchedule repair(const StageContext& given, NestSchedule stage, Notes& notes)
   repair_dot_width(context, stage, notes);
   repair_reduction(context, stage, notes);
   repair_dot_product(context, stage);
+  repair_matrix_tiles(context, stage, notes);
   repair_partial_sums(context, stage, notes);
   limit_unrolling(context, stage, notes);
   drop_idle_levels(context, stage);
   canonical_order(context, stage);
   repair_packings(context, stage, notes);
   // Another loop may have become the innermost reduction, or have been unrolled less.
-  if (!codegen::check_dot_product(*context.program, context.loops, context.statement, stage))
-    correct(stage, codegen::without_dot_product(stage, context.outputs()), kNoDotProducts, notes);
+  const auto has_dots = [&] {
+    return codegen::check_dot_product(*context.program, context.loops, context.statement, stage).has_value();
+  };
+  if (!has_dots()) drop_matrix_tiles(stage, notes);
+  if (!has_dots()) correct(stage, codegen::without_dot_product(stage, context.outputs()), kNoDotProducts, notes);
   repair_partial_sums(context, stage, notes);
   for (const GroupRules& rules : group_rules())
     if (rules.repair) rules.repair(context, stage, notes);
