@@ -57,6 +57,14 @@ std::optional<std::array<const Load*, 2>> factors_of(const Expr& value, const st
   return std::nullopt;
 }
 
+using Lets = std::vector<std::pair<std::string, Expr>>;
+
+/// With names as what they stand for, from the innermost outwards.
+Expr plain(Expr expr, const Lets& lets) {
+  for (auto let = lets.rbegin(); let != lets.rend(); ++let) expr = substitute(let->first, let->second, expr);
+  return substitute_in_all_lets(expr);
+}
+
 /// An element's place as the tile's loops move it.
 struct Place {
   Expr first, row, column, part, group;  // where all loops are at 0, and the steps of each
@@ -81,8 +89,6 @@ class Nests {
   bool is_known = true;
 
  private:
-  using Lets = std::vector<std::pair<std::string, Expr>>;
-
   bool take(const Stmt& stmt, Lets lets) {
     if (const auto* let = stmt.as<LetStmt>()) {
       lets.emplace_back(let->name, let->value);
@@ -101,12 +107,6 @@ class Nests {
     }
     const auto* store = stmt.as<Store>();
     return store && loops_.size() == 3 && add(store, lets);
-  }
-
-  // With names as what they stand for, from the innermost outwards.
-  static Expr plain(Expr expr, const Lets& lets) {
-    for (auto let = lets.rbegin(); let != lets.rend(); ++let) expr = substitute(let->first, let->second, expr);
-    return substitute_in_all_lets(expr);
   }
 
   int extent(size_t loop) const { return static_cast<int>(*as_const_int(loops_[loop]->extent)); }
@@ -133,8 +133,10 @@ class Nests {
         at[i] = one;
         return Place{zero, at[0], at[1], at[2], at[3]};
       }
-    if (std::none_of(names.begin(), names.end(), [&](const auto& name) { return expr_uses_var(expr, name); }))
-      return Place{expr, zero, zero, zero, zero};
+    const auto is_fixed = [&](const Expr& part) {
+      return std::none_of(names.begin(), names.end(), [&](const auto& name) { return expr_uses_var(part, name); });
+    };
+    if (is_fixed(expr)) return Place{expr, zero, zero, zero, zero};
     const auto of_both = [&](const auto& sum, const auto& combine) -> std::optional<Place> {
       const auto a = steps(sum->a), b = steps(sum->b);
       return a && b ? std::optional(combined(*a, *b, combine)) : std::nullopt;
@@ -151,9 +153,6 @@ class Nests {
         return combined(*a, *a, [&](const Expr& x, const Expr&) { return cast(wide->type, x); });
     const auto* product = expr.as<Mul>();
     if (!product) return std::nullopt;
-    const auto is_fixed = [&](const Expr& factor) {
-      return std::none_of(names.begin(), names.end(), [&](const auto& name) { return expr_uses_var(factor, name); });
-    };
     const bool first = is_fixed(product->a);
     const Expr &factor = first ? product->a : product->b, &moving = first ? product->b : product->a;
     const auto a = is_fixed(factor) ? steps(moving) : std::nullopt;
@@ -269,10 +268,8 @@ class Production : public IRMutator {
     for (Tile tile : nests.tiles) {
       names.push_back(unique_name(sums_ + ".tile"));
       // Behind the loops names have no value.
-      for (auto let = lets_.rbegin(); let != lets_.rend(); ++let) {
-        tile.sums.first = substitute(let->first, let->second, tile.sums.first);
-        tile.sums.row = substitute(let->first, let->second, tile.sums.row);
-      }
+      tile.sums.first = plain(tile.sums.first, lets_);
+      tile.sums.row = plain(tile.sums.row, lets_);
       tiles_.emplace_back(names.back(), tile);
     }
     const int together = groups_of_tile(groups), whole = groups / together, rest = groups % together;
@@ -337,7 +334,7 @@ class Production : public IRMutator {
 
   const std::string sums_;
   std::vector<std::pair<std::string, Tile>> tiles_;
-  std::vector<std::pair<std::string, Expr>> lets_;  // around
+  Lets lets_;  // around
   bool is_known_ = true;
 };
 

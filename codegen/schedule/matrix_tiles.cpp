@@ -121,6 +121,11 @@ bool has_rows_in_memory(const ir::Program& program, const Schedule& schedule, co
   return true;
 }
 
+void shrink_register_tile(std::vector<int64_t>& tiles, int64_t unit) {
+  do tiles.back() -= unit;
+  while (tiles.size() > 1 && tiles[tiles.size() - 2] % tiles.back() != 0);
+}
+
 NestSchedule without_matrix_tiles(NestSchedule stage) {
   constexpr int64_t kMostSums = 16;  // half of the registers of the processors that have a matrix unit
   if (!std::exchange(stage.dot_tiles, false)) return stage;
@@ -132,10 +137,7 @@ NestSchedule without_matrix_tiles(NestSchedule stage) {
   for (size_t p = 0; p < stage.tiles.size(); ++p) {
     auto& tiles = stage.tiles[p];
     if (static_cast<int>(p) == stage.vector_loop()) continue;
-    while (tiles.back() > 1 && sums() > kMostSums) {
-      do --tiles.back();
-      while (tiles.size() > 1 && tiles[tiles.size() - 2] % tiles.back() != 0);
-    }
+    while (tiles.back() > 1 && sums() > kMostSums) shrink_register_tile(tiles, 1);
   }
   return stage;
 }

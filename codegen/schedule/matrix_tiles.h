@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "codegen/schedule/dot_product.h"
 #include "frontend/ir/program.h"
@@ -54,6 +55,8 @@ bool suits_operands(const ir::Program& program, const Loops& loops, const NestSc
 bool has_rows_in_memory(const ir::Program& program, const Schedule& schedule, const Loops& loops,
                         const NestSchedule& stage, const MatrixTiles& tiles);
 
+/// Makes the register tile of one loop the next smaller multiple of `unit` that divides the tile around it.
+void shrink_register_tile(std::vector<int64_t>& tiles, int64_t unit);
 /// The stage without them: of as many rows as leave vector registers for what sums are made of.
 NestSchedule without_matrix_tiles(NestSchedule stage);
 

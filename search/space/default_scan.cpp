@@ -3,6 +3,7 @@
 #include "codegen/schedule/scan.h"
 #include "codegen/target/costs.h"
 #include "search/space/moves.h"
+#include "search/space/register_tile.h"
 
 namespace tile_tune::search {
 
@@ -19,7 +20,7 @@ std::optional<codegen::NestSchedule> default_scan(const StageContext& context) {
   look_up.loops.operands.clear();
   codegen::NestSchedule stage = default_stage(look_up);
   stage.scan = true;
-  stage.dot_product = stage.dot_pairs = stage.dot_tiles = false;
+  set_dot_product(stage, DotForm::None);
   stage.reduction_order = {0};
   stage.reduction_block = {1};
   stage.reduction_unroll = {1};

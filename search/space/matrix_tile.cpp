@@ -1,7 +1,6 @@
 #include "search/space/matrix_tile.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "codegen/schedule/matrix_tiles.h"
 #include "codegen/schedule/packed_form.h"
@@ -39,12 +38,6 @@ double ceil_of(int64_t extent, int64_t step) {
   return static_cast<double>(steps);
 }
 
-double elements(const StageContext& context) {
-  double count = 1;
-  for (const int64_t extent : context.loops.output) count *= static_cast<double>(std::max<int64_t>(extent, 1));
-  return count;
-}
-
 int64_t bytes_along(const StageContext& context, const Sides& sides) {
   const auto type = context.program->tensors[sides.rows.tensor].type;
   return context.loops.reduction[sides.r] * static_cast<int64_t>(dtype_size(type));
@@ -69,7 +62,7 @@ double stores(const StageContext& context, int v) {
   const auto& statement = context.program->statements[context.statement];
   const bool are_rows = codegen::output_stride(*context.program, statement, context.loops, v) == 1;
   const double moves = kMovesOfSums / kTileColumns + (are_rows ? 0 : costs::copy_of_element(context.type));
-  return elements(context) * moves;
+  return elements_of_output(context) * moves;
 }
 
 int64_t groups(const StageContext& context, const Sides& sides) {
@@ -118,12 +111,6 @@ void add_tiles(const StageContext& context, const Sides& sides, std::vector<Regi
     for (int64_t rows = 2; rows <= std::min(context.loops.output[sides.p], most); ++rows)
       if (codegen::tile_rows(rows) > 1 && codegen::fits_tile_registers(rows, columns, groups(context, sides)))
         tiles.push_back(tile_of(context, sides, rows, columns));
-}
-
-// The next smaller multiple of `unit` that divides the tile around it.
-void shrink(std::vector<int64_t>& tiles, int64_t unit) {
-  do tiles.back() -= unit;
-  while (tiles.size() > 1 && tiles[tiles.size() - 2] % tiles.back() != 0);
 }
 
 void put_first(codegen::Packing& copy, int dimension) {
@@ -208,9 +195,9 @@ void repair_matrix_tiles(const StageContext& context, NestSchedule& stage, Notes
          !codegen::fits_tile_registers(tiled.tiles[rows].back(), tiled.tiles[v].back(),
                                        (tiled.reduction_block[dot->loop] + dot->width - 1) / dot->width)) {
     if (tiled.tiles[v].back() > 4 * kTileColumns)
-      shrink(tiled.tiles[v], kTileColumns);
+      codegen::shrink_register_tile(tiled.tiles[v], kTileColumns);
     else
-      shrink(tiled.tiles[rows], 1);
+      codegen::shrink_register_tile(tiled.tiles[rows], 1);
   }
   for (int r = 0; r < context.reductions(); ++r)
     if (r != dot->loop) tiled.reduction_unroll[r] = 1;

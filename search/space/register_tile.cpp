@@ -117,12 +117,6 @@ struct Candidate {
   double copies_of_rows(const TileShape& tile) const;
 };
 
-double elements_of_output(const StageContext& context) {
-  double count = 1;
-  for (const int64_t extent : context.loops.output) count *= static_cast<double>(std::max<int64_t>(extent, 1));
-  return count;
-}
-
 // Registers of what a step uses again, and of one that passes by: the loops of a tile are unrolled one inside the
 // other, that of the vectors innermost, and of an operand that stays where it is along one of them all is held that the
 // loops inside take. (28 sums of 4 by 7 products spilled with 4 more: 16 x 56 products of 8 by 12 took 21 us, 13 in
@@ -511,6 +505,12 @@ std::vector<VectorWidth> vector_widths(const codegen::Target& target, DType type
 
 double step_time(double accumulators, double loads, double share, double latency) {
   return std::max({accumulators * share, loads * share, latency}) + costs::kLoadShare * loads * share;
+}
+
+double elements_of_output(const StageContext& context) {
+  double count = 1;
+  for (const int64_t extent : context.loops.output) count *= static_cast<double>(std::max<int64_t>(extent, 1));
+  return count;
 }
 
 double whole_footprint(const StageContext& context, const Operand& operand) {

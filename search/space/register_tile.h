@@ -51,6 +51,7 @@ std::vector<RegisterTile> register_tiles_by_width(const StageContext& context);
 /// What vectorising reduction loop `loop` costs in the same unit: the terms, then a fold over the lanes an element.
 double lane_reduction_cost(const StageContext& context, int loop);
 
+double elements_of_output(const StageContext& context);
 /// Elements of the operand that the statement reads.
 double whole_footprint(const StageContext& context, const codegen::Operand& operand);
 

@@ -75,6 +75,7 @@ TEST_CASE("other platforms have features of their own") {
   CHECK(cpu_condition({"avx2"}) == "__builtin_cpu_supports(\"avx2\")");
   CHECK(cpu_condition({"amx"}) == "tile_tune_has_matrix_unit()");
   CHECK(cpu_preamble({{"avx2"}, {"amx", "avx2"}}).find("int tile_tune_has_matrix_unit(void)") != std::string::npos);
+  CHECK(cpu_preamble({{"amx"}}).find("long syscall(long number, ...);") != std::string::npos);  // strict C has none
   CHECK(cpu_preamble({{"avx2"}}).find("matrix") == std::string::npos);
   CHECK(cpu_condition({"ASIMDDP"}) == "(getauxval(AT_HWCAP) & HWCAP_ASIMDDP)");
 }
