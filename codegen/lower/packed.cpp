@@ -61,8 +61,17 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
     packed.unclamped.push_back(always && stays_inside(statement, subscript, packed.extents[d]) &&
                                follows_loops(statement, loops, subscript));
   }
+  packed.bordered.resize(packed.vars.size());
   auto arguments = packed.vars;
   Expr inside;  // where an element is one that the sum reads; undefined: everywhere
+  const auto restrict_to = [&](const Expr& counts) { inside = inside.defined() ? inside && counts : counts; };
+  for (const TileBorder& border : tiles ? tiles->borders : std::vector<TileBorder>()) {
+    if (border.operand != choice.operand) continue;
+    const auto d = static_cast<size_t>(border.dimension);
+    restrict_to(subscripts[d] >= static_cast<int>(border.first) && subscripts[d] < static_cast<int>(border.end));
+    subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, static_cast<int>(packed.extents[d]) - 1);
+    packed.bordered[d] = packed.unclamped[d] = true;
+  }
   const auto end_at = [&](Expr& along, int dimension) {
     const auto extent = static_cast<int>(packed.extents[dimension]);
     const auto& affine = std::get<ir::AffineExpr>(operand.subscripts[dimension]);
@@ -71,7 +80,7 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
     const int64_t end = affine.terms.size() > 1 ? extent
                                                 : ir::range(statement.indices[index]).lo +
                                                       affine.constant.constant().value() + loops.reduction[dot->loop];
-    if (tiles) inside = along < static_cast<int>(end);
+    if (tiles) restrict_to(along < static_cast<int>(end));
     along = Halide::min(Halide::likely(along), extent - 1);
   };
   if (tiles && tiles->is_filled_up && tiles->row_operand == choice.operand) {

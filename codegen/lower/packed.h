@@ -27,6 +27,7 @@ struct PackedOperand {
                                         // counts groups
   std::vector<int> in_memory{};         // dimensions of the operand with more than one element, neighbours first
   std::vector<bool> unclamped{};        // by dimension: all iterations stay inside, so exactly what they read is copied
+  std::vector<bool> bordered{};         // by dimension: what lies beyond its border is copied, as zeros
   std::vector<int64_t> stored_sides{};  // of a copy in a GPU's shared memory: gpu_nest.h
   CopyTurns turns{};                    // of such a copy
   int product = -1;                     // the node of the term's Product that is copied, if more than the operand

@@ -1,11 +1,13 @@
 #include "codegen/lower/terms.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "codegen/lower/expression.h"
 #include "codegen/lower/guards.h"
 #include "codegen/lower/quotient.h"
+#include "codegen/lower/tile_products.h"
 #include "codegen/schedule/gpu_nest.h"
 #include "frontend/ir/storage.h"
 
@@ -131,7 +133,7 @@ Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscript
     leaves_lanes_out |= follows;
     if (!std::holds_alternative<ir::AffineExpr>(node.subscripts[d]))
       subscripts[d] = Halide::clamp(subscripts[d], 0, last);
-    else if (!reads_inside(number, d) && !(packed && follows && reaches_beyond(*packed, d)))
+    else if (!reads_inside(number, d) && !(packed && reaches_beyond(*packed, d, follows)))
       subscripts[d] = moved_inside(number, d, subscripts[d], true);
   }
   if (packed) return at(packed->func, packed_arguments(*packed, subscripts, part));
@@ -144,9 +146,11 @@ Values Terms::read(int number, const ir::Read& node, std::vector<Expr> subscript
                     elements, [](const Expr& one) { return Halide::Internal::make_zero(one.type()); }));
 }
 
-// What lies beyond a dimension's end is there: the copy is clamped itself, or filled up to whole blocks.
-bool Terms::reaches_beyond(const PackedOperand& packed, size_t dimension) {
-  return !packed.form || (packed.form->blocks && static_cast<size_t>(packed.choice.order.front()) == dimension);
+// What lies beyond a dimension's end is there: the copy has zeros for it, is clamped itself, or filled up to whole
+// blocks.
+bool Terms::reaches_beyond(const PackedOperand& packed, size_t dimension, bool follows_masked_loop) {
+  if (!packed.form) return packed.bordered[dimension] || follows_masked_loop;
+  return follows_masked_loop && packed.form->blocks && static_cast<size_t>(packed.choice.order.front()) == dimension;
 }
 
 // Its own, or that of another operand that reads the same. (Squares of differences of 253 by 145 rows of 24 took 43 us
@@ -208,12 +212,22 @@ bool Terms::find_repeated_operand() const {
   });
 }
 
+// Copies have zeros for what conditions leave out. That is all for integers; the pass that makes the tiles is told what
+// else to do where zero times a float may be no number.
+std::vector<Expr> Terms::known_to_tiles(const std::vector<Expr>& conditions) const {
+  if (!is_float(statement_.accumulator)) return {};
+  const Expr all = std::accumulate(conditions.begin() + 1, conditions.end(), conditions.front(),
+                                   [](const Expr& a, const Expr& b) { return a && b; });
+  return {Halide::Internal::Call::make(Halide::Bool(), kTileCondition, {all}, Halide::Internal::Call::PureExtern)};
+}
+
 Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optional<Expr>& only_if) const {
   if (const auto& cut = schedule_.parallel_reduction)
     reduction[cut->loop] += *stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
   const auto indices = index_values(reduction);
   auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
   if (only_if) conditions.push_back(*only_if);
+  if (stage_.matrix_tiles && !conditions.empty()) conditions = known_to_tiles(conditions);
   auto of_row = indices;
   if (stage_.dot && stage_.ends_early(stage_.dot->loop) && !stage_.matrix_tiles) {
     Expr& position = reduction[stage_.dot->loop];
@@ -230,8 +244,10 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optiona
     // A copy holds it so already.
     if (stage_.dot && stage_.dot->widened) result[0] = convert(result[0], Halide::Int(16));
     // Both factors are zero where a condition fails: dot products know no other way to leave a term out.
-    for (const auto& condition : stage_.dot ? conditions : std::vector<Expr>())
-      result[0] = Halide::select(condition, Halide::likely(result[0]), Halide::Internal::make_zero(result[0].type()));
+    for (const auto& condition : stage_.dot ? conditions : std::vector<Expr>()) {
+      const Expr counts = stage_.matrix_tiles ? result[0] : Halide::likely(result[0]);
+      result[0] = Halide::select(condition, counts, Halide::Internal::make_zero(result[0].type()));
+    }
     return result;
   };
   if (stage_.dot) return {{dot_term(indices, of_row, read_operand)}};

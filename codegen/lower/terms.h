@@ -55,7 +55,7 @@ class Terms {
   Halide::Expr moved_inside(int operand, size_t dimension, Halide::Expr subscript, bool likely) const;
   bool stays_inside_its_tensor(const Operand& operand) const;
   Values read(int number, const ir::Read& node, std::vector<Halide::Expr> subscripts, const Halide::Expr& part) const;
-  static bool reaches_beyond(const PackedOperand& packed, size_t dimension);
+  static bool reaches_beyond(const PackedOperand& packed, size_t dimension, bool follows_masked_loop);
   const PackedOperand* copy_read_as(int operand) const;
   Values unpacked(int tensor, const std::vector<Halide::Expr>& subscripts) const;
   Halide::Expr dot_term(const std::vector<Halide::Expr>& indices, const std::vector<Halide::Expr>& of_row,
@@ -64,6 +64,7 @@ class Terms {
   bool find_repeated_operand() const;
   bool reads_complex_twice() const;
   std::vector<Halide::Expr> conditions_at(const std::vector<Halide::Expr>& indices) const;
+  std::vector<Halide::Expr> known_to_tiles(const std::vector<Halide::Expr>& conditions) const;
   std::optional<Values> copied(int node, const std::vector<Halide::Expr>& indices) const;
   int product_to_copy(const Packing& choice) const;
   PackedOperand copy_of(const Packing& choice, const std::vector<PackedForm>& forms) const;

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -57,12 +59,54 @@ std::optional<std::array<const Load*, 2>> factors_of(const Expr& value, const st
   return std::nullopt;
 }
 
+/// Without the conditions, for which copies have zeros.
+class WithoutConditions : public IRMutator {
+ public:
+  bool has_found_some = false;
+
+ private:
+  using IRMutator::visit;
+  Expr visit(const Select* op) override {
+    const auto* call = op->condition.as<Call>();
+    if (!call || call->name != kTileCondition) return IRMutator::visit(op);
+    has_found_some = true;
+    return mutate(op->true_value);
+  }
+};
+
+/// Takes out what ends buffers from around the statement, which another one after it still reads.
+class FreesLater : public IRMutator {
+ public:
+  std::vector<Stmt> frees;
+
+ private:
+  using IRMutator::visit;
+  Stmt visit(const Allocate* op) override {
+    own_.insert(op->name);
+    return IRMutator::visit(op);
+  }
+  Stmt visit(const Free* op) override {
+    if (own_.count(op->name) != 0) return op;
+    frees.emplace_back(op);
+    return Evaluate::make(0);
+  }
+  std::set<std::string> own_;
+};
+
 using Lets = std::vector<std::pair<std::string, Expr>>;
 
 /// With names as what they stand for, from the innermost outwards.
 Expr plain(Expr expr, const Lets& lets) {
   for (auto let = lets.rbegin(); let != lets.rend(); ++let) expr = substitute(let->first, let->second, expr);
   return substitute_in_all_lets(expr);
+}
+
+/// What `mutated` makes of the statement, which knows its name.
+Stmt inside_let(const LetStmt* op, Lets& lets, const std::function<Stmt()>& mutated) {
+  lets.emplace_back(op->name, op->value);
+  Stmt result = mutated();
+  lets.pop_back();
+  return result;
 }
 
 /// An element's place as the tile's loops move it.
@@ -81,12 +125,16 @@ struct Tile {
 /// Reads the nests inside a loop over groups.
 class Nests {
  public:
-  Nests(const For* groups, const std::string& sums) : sums_(sums), group_(groups->name) {
+  // `around`: names with values outside of the loop.
+  Nests(const For* groups, const std::string& sums, const Lets& around)
+      : sums_(sums), group_(groups->name), around_(around) {
+    std::copy_if(around.begin(), around.end(), std::back_inserter(conditions_),
+                 [](const auto& let) { return let.second.type().is_bool(); });
     is_known = is_const_zero(groups->min) && as_const_int(groups->extent) && take(groups->body, {});
     is_known = is_known && !tiles.empty();
   }
   std::vector<Tile> tiles;
-  bool is_known = true;
+  bool is_known = true, has_conditions = false;
 
  private:
   bool take(const Stmt& stmt, Lets lets) {
@@ -165,7 +213,8 @@ class Nests {
     const auto block = as_const_int(width);
     const auto inside = steps(position);
     if (!block || !inside) return std::nullopt;
-    const auto first = as_const_int(simplify(inside->first % width));
+    const Expr whole = plain(inside->first, around_);
+    const auto first = as_const_int(simplify(whole % width));
     int64_t last = first.value_or(*block);
     const std::array steps{inside->row, inside->column, inside->part};
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -176,12 +225,14 @@ class Nests {
     if (!is_number)
       return Place{make_const(position.type(), *first), inside->row, inside->column, inside->part, inside->group};
     const Expr zero = make_zero(position.type());
-    return Place{simplify(inside->first / width), zero, zero, zero, zero};
+    return Place{simplify(whole / width), zero, zero, zero, zero};
   }
 
   bool add(const Store* store, const Lets& lets) {
     if (store->name != sums_ || !is_const_one(store->predicate)) return false;
-    const Expr value = plain(store->value, lets);
+    WithoutConditions conditions;
+    const Expr value = conditions.mutate(plain(plain(store->value, lets), conditions_));
+    has_conditions |= conditions.has_found_some;
     const auto factors = factors_of(value, sums_);
     if (!factors) return false;
     const auto sums = place(store->index, lets);
@@ -204,6 +255,8 @@ class Nests {
   }
 
   const std::string &sums_, group_;
+  const Lets& around_;
+  Lets conditions_;  // of those
   std::vector<const For*> loops_;
 };
 
@@ -223,11 +276,13 @@ Stmt set_tile(const std::string& name, const Expr& value) {
 /// The production of one buffer of sums.
 class Production : public IRMutator {
  public:
-  explicit Production(std::string sums) : sums_(std::move(sums)) {}
+  Production(std::string sums, Lets around) : sums_(std::move(sums)), lets_(std::move(around)) {}
 
   // As it was where the loops are not as expected: right, and slow.
   Stmt made(const Stmt& body) {
-    Stmt result = mutate(body);
+    FreesLater later;
+    const Stmt loops = later.mutate(body);
+    Stmt result = mutate(loops);
     if (!is_known_ || tiles_.empty()) return body;
     std::vector<Stmt> steps;
     for (const auto& [name, tile] : tiles_)
@@ -243,11 +298,31 @@ class Production : public IRMutator {
     for (const auto& [name, tile] : tiles_)
       result = Allocate::make(name, tile.sum_type.with_lanes(kElements), Halide::MemoryType::AMXTile, {1}, const_true(),
                               result);
-    return result;
+    std::vector<Stmt> all{result};
+    if (has_conditions_) all.push_back(IfThenElse::make(has_no_number(), loops));
+    all.insert(all.end(), later.frees.begin(), later.frees.end());
+    return Block::make(all);
   }
 
  private:
   using IRMutator::visit;
+
+  // Of a term that a condition leaves out the other factor may be infinite or no number, and so is then the sum, to
+  // which zero times that was added: such sums are made again, one by one.
+  Expr has_no_number() const {
+    constexpr uint32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+    const Type word = Halide::UInt(32, kTileColumns);
+    Expr most;
+    for (const auto& [name, tile] : tiles_)
+      for (int row = 0; row < tile.row_count; ++row) {
+        const Expr sums = Load::make(tile.sum_type.with_lanes(kTileColumns), sums_,
+                                     Ramp::make(tile.sums.first + tile.sums.row * row, 1, kTileColumns), {}, {},
+                                     const_true(kTileColumns), ModulusRemainder());
+        const Expr magnitude = reinterpret(word, sums) & make_const(word, kMagnitude);
+        most = most.defined() ? max(most, magnitude) : magnitude;
+      }
+    return VectorReduce::make(VectorReduce::Or, most > make_const(word, kInfinity), 1);
+  }
 
   // Sums begin at 0, as tiles do.
   Stmt visit(const Store* op) override {
@@ -258,11 +333,12 @@ class Production : public IRMutator {
 
   Stmt visit(const For* op) override {
     if (!is_loop(op, kTileGroup)) return IRMutator::visit(op);
-    const Nests nests(op, sums_);
+    const Nests nests(op, sums_, lets_);
     if (!nests.is_known || !tiles_.empty()) {
       is_known_ = false;
       return op;
     }
+    has_conditions_ = nests.has_conditions;
     const auto groups = static_cast<int>(*as_const_int(op->extent));
     std::vector<std::string> names;
     for (Tile tile : nests.tiles) {
@@ -285,10 +361,7 @@ class Production : public IRMutator {
   }
 
   Stmt visit(const LetStmt* op) override {
-    lets_.emplace_back(op->name, op->value);
-    Stmt result = IRMutator::visit(op);
-    lets_.pop_back();
-    return result;
+    return inside_let(op, lets_, [&] { return IRMutator::visit(op); });
   }
 
   // All tiles' products of so many groups; what several tiles have in common is loaded once.
@@ -335,7 +408,7 @@ class Production : public IRMutator {
   const std::string sums_;
   std::vector<std::pair<std::string, Tile>> tiles_;
   Lets lets_;  // around
-  bool is_known_ = true;
+  bool is_known_ = true, has_conditions_ = false;
 };
 
 class Tiles : public IRMutator {
@@ -344,11 +417,18 @@ class Tiles : public IRMutator {
 
  private:
   using IRMutator::visit;
+  Expr visit(const Call* op) override {
+    return op->name == kTileCondition ? mutate(op->args.front()) : IRMutator::visit(op);
+  }
   Stmt visit(const ProducerConsumer* op) override {
     if (!op->is_producer || sums_.count(op->name) == 0) return IRMutator::visit(op);
-    return ProducerConsumer::make(op->name, true, Production(op->name).made(op->body));
+    return ProducerConsumer::make(op->name, true, mutate(Production(op->name, lets_).made(op->body)));
+  }
+  Stmt visit(const LetStmt* op) override {
+    return inside_let(op, lets_, [&] { return IRMutator::visit(op); });
   }
   const std::set<std::string> sums_;
+  Lets lets_;
 };
 
 }  // namespace

@@ -20,7 +20,33 @@ std::optional<int> dimension_along(const Operand& operand, int index) {
   return found;
 }
 
+bool walks_alike(const ir::AffineExpr& a, const ir::AffineExpr& b) {
+  return a.terms == b.terms && a.denominator == 1 && b.denominator == 1;
+}
+
+/// Of the constraint: a dimension of either operand whose subscript it keeps between two numbers.
+std::optional<TileBorder> border_of(const Loops& loops, const ir::Constraint& constraint) {
+  for (const Operand& operand : loops.operands)
+    for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+      const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
+      if (!walks_alike(subscript, constraint.expr)) continue;
+      const int64_t first = subscript.constant.constant().value() - constraint.expr.constant.constant().value();
+      return TileBorder{operand.number, static_cast<int>(d), first, first + constraint.bound.constant().value()};
+    }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::vector<TileBorder>> borders_of(const ir::Statement& statement, const Loops& loops) {
+  std::vector<TileBorder> borders;
+  for (const auto& constraint : statement.constraints) {
+    const auto border = border_of(loops, constraint);
+    if (!border) return std::nullopt;
+    borders.push_back(*border);
+  }
+  return borders;
+}
 
 int tile_rows(int64_t rows) {
   int most = static_cast<int>(std::min<int64_t>(rows, kMostTileRows));
@@ -46,7 +72,7 @@ bool fits_tile_registers(int64_t rows, int64_t columns, int64_t groups) {
 }
 
 std::optional<MatrixTiles> matrix_tiles(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage) {
-  if (stage.is_gpu() || stage.dot_pairs || !statement.constraints.empty()) return std::nullopt;
+  if (stage.is_gpu() || stage.dot_pairs) return std::nullopt;
   const auto dot = dot_product(statement, loops, stage);
   if (!dot || dot->in_lanes || stage.cpu().lanes != kTileColumns) return std::nullopt;
   const int v = stage.cpu().vector_loop, outputs = static_cast<int>(loops.output.size());
@@ -83,6 +109,9 @@ std::optional<MatrixTiles> matrix_tiles(const ir::Statement& statement, const Lo
   tiles.row_dimension = *along;
   tiles.column_operand = column.number;
   tiles.column_dimension = *across;
+  auto borders = borders_of(statement, loops);
+  if (!borders) return std::nullopt;
+  tiles.borders = std::move(*borders);
   return tiles;
 }
 
@@ -99,6 +128,9 @@ bool suits_operands(const ir::Program& program, const Loops& loops, const NestSc
                                return is_packed_beforehand(program, operand);
                              })))
     return false;
+  for (const TileBorder& border : tiles.borders)
+    if (!copy_read_by(loops, stage, border.operand) || is_packed_beforehand(program, loops.operands[border.operand]))
+      return false;
   // What is read for the next elements of a window may be infinite, which times 0 is no number.
   const auto& row = loops.operands[tiles.row_operand];
   if (tiles.is_filled_up && is_float(program.tensors[row.tensor].type) &&

@@ -18,18 +18,25 @@ namespace tile_tune::codegen {
 inline constexpr int kTileColumns = 16, kMostTileRows = 16, kMostGroups = 16;
 inline constexpr int kBytesOfGroup = 4, kTileBytes = kMostGroups * kBytesOfGroup;
 
+/// Of a dimension of an operand the elements whose terms count, where a condition (padding) leaves out those of others.
+struct TileBorder {
+  int operand = 0, dimension = 0;
+  int64_t first = 0, end = 0;
+};
+
 /// How a register tile is made of them.
 struct MatrixTiles {
-  int row_loop = 0;              // the output loop of the rows
-  int rows = 1;                  // of a tile: a divisor of the register tile's
-  int row_operand = 0;           // the operand that is the same for all columns
-  int row_dimension = 0;         // of that operand, along which the reduction walks
-  int column_operand = 0;        // the other one
-  int column_dimension = 0;      // of that, along which the columns lie
-  bool is_filled_up = false;     // the last group reaches beyond the sum: copies of both operands have zeros there
-  int64_t down = 1, across = 1;  // tiles of a register tile
-  int groups = 1;                // of a tile along the reduction
-  bool leaves_some = false;      // groups behind whole tiles, for which others are made
+  int row_loop = 0;                 // the output loop of the rows
+  int rows = 1;                     // of a tile: a divisor of the register tile's
+  int row_operand = 0;              // the operand that is the same for all columns
+  int row_dimension = 0;            // of that operand, along which the reduction walks
+  int column_operand = 0;           // the other one
+  int column_dimension = 0;         // of that, along which the columns lie
+  bool is_filled_up = false;        // the last group reaches beyond the sum: copies of both operands have zeros there
+  int64_t down = 1, across = 1;     // tiles of a register tile
+  int groups = 1;                   // of a tile along the reduction
+  bool leaves_some = false;         // groups behind whole tiles, for which others are made
+  std::vector<TileBorder> borders;  // beyond which copies of the operands have zeros
 };
 
 /// Rows of a tile where a register tile has so many.
@@ -44,10 +51,13 @@ bool fits_tile_registers(int64_t rows, int64_t columns, int64_t groups);
 /// Whether one kernel may have both: a register has one shape in all of a function, which has eight.
 bool go_together(const MatrixTiles& a, const MatrixTiles& b);
 
-/// Nothing where the stage's loops, but for copies, have no place for them. Sums without conditions alone have one.
+/// Those of a sum of products; nothing where terms have conditions of other kinds.
+std::optional<std::vector<TileBorder>> borders_of(const ir::Statement& statement, const Loops& loops);
+
+/// Nothing where the stage's loops, but for copies, or the terms' conditions have no place for them.
 std::optional<MatrixTiles> matrix_tiles(const ir::Statement& statement, const Loops& loops, const NestSchedule& stage);
 /// Whether the row operand lies along the reduction, as it is or in the stage's copy, the other's copy along the
-/// columns, and what is filled up is copied in the kernel.
+/// columns, and what is filled up or has borders is copied in the kernel.
 bool suits_operands(const ir::Program& program, const Loops& loops, const NestSchedule& stage,
                     const MatrixTiles& tiles);
 

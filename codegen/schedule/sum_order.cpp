@@ -11,19 +11,12 @@
 namespace tile_tune::codegen {
 namespace {
 
-/// Loops that run once may stand anywhere; repaired schedules have them last (search/space/repair.cpp).
-std::vector<int> with_idle_loops_last(const Loops& loops, std::vector<int> order) {
-  const auto idle = std::stable_partition(order.begin(), order.end(), [&](int r) { return loops.reduction[r] > 1; });
-  std::sort(idle, order.end());
-  return order;
-}
-
 /// Blocks of the reduction may cut one loop: those around it run one by one, those inside it as a whole.
 NestSchedule in_order_on_gpu(const Loops& loops, NestSchedule stage) {
   stage.gpu().reduction_threads = 1;
   stage.reduction_order.resize(loops.reduction.size());
   std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
-  stage.reduction_order = with_idle_loops_last(loops, std::move(stage.reduction_order));
+  stage.reduction_order = with_idle_loops_first(loops, std::move(stage.reduction_order));
   bool cut = false;
   for (size_t r = 0; r < loops.reduction.size(); ++r) {
     if (cut) stage.reduction_block[r] = std::max<int64_t>(loops.reduction[r], 1);
@@ -45,6 +38,12 @@ bool depends_on_order(const ir::Statement& statement) {
          (is_float(statement.accumulator) || is_complex(statement.accumulator));
 }
 
+std::vector<int> with_idle_loops_first(const Loops& loops, std::vector<int> order) {
+  const auto busy = std::stable_partition(order.begin(), order.end(), [&](int r) { return loops.reduction[r] <= 1; });
+  std::sort(order.begin(), busy);
+  return order;
+}
+
 NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSchedule stage) {
   if (!depends_on_order(statement) || loops.reduction.empty()) return stage;
   stage.parallel_reduction.reset();
@@ -58,7 +57,7 @@ NestSchedule in_order(const ir::Statement& statement, const Loops& loops, NestSc
   }
   stage.reduction_order.resize(loops.reduction.size());
   std::iota(stage.reduction_order.begin(), stage.reduction_order.end(), 0);
-  stage.reduction_order = with_idle_loops_last(loops, std::move(stage.reduction_order));
+  stage.reduction_order = with_idle_loops_first(loops, std::move(stage.reduction_order));
   stage.reduction_block = loops.reduction;
   for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);
   // What is unrolled runs inside all that is not.
@@ -75,7 +74,7 @@ Result<void> check_order(const ir::Program& program, const Schedule& schedule) {
     const Loops loops = loops_of(program, statement);
     if (!schedule.stages[s].find_nest()) continue;
     NestSchedule stage = schedule.stages[s].nest();
-    stage.reduction_order = with_idle_loops_last(loops, std::move(stage.reduction_order));
+    stage.reduction_order = with_idle_loops_first(loops, std::move(stage.reduction_order));
     if (in_order(statement, loops, stage) != stage)
       return fail(ErrorClass::Program, "another-order",
                   fmt::format("the schedule adds up statement {} in another order than deterministic kernels do", s));

@@ -72,6 +72,7 @@ std::vector<int> reduction_order(const TileLayout& layout) {
     return widest;
   };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return distance(a) > distance(b); });
+  std::stable_partition(order.begin(), order.end(), [&](int r) { return r != layout.tile.dot_loop; });
   return order;
 }
 

@@ -9,6 +9,7 @@
 #include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/gpu_check.h"
 #include "codegen/schedule/packed_form.h"
+#include "codegen/schedule/sum_order.h"
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
 
@@ -306,10 +307,7 @@ void canonical_order(const StageContext& context, NestSchedule& stage) {
   };
   idle_first(stage.order[0], [&](int p) { return blocks_along(context, stage, p); });
   idle_first(stage.order[1], [&](int p) { return codegen::threads_of_loop(stage, p); });
-  auto& order = stage.reduction_order;
-  const auto still =
-      std::stable_partition(order.begin(), order.end(), [&](int r) { return context.loops.reduction[r] > 1; });
-  std::sort(still, order.end());
+  stage.reduction_order = codegen::with_idle_loops_first(context.loops, std::move(stage.reduction_order));
 }
 
 /// Takes back what no kernel can be made of.

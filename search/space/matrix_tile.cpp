@@ -53,7 +53,8 @@ double copies(const StageContext& context, const Sides& sides) {
   const bool is_copied =
       context.distance(sides.columns, sides.v) != 1 && !codegen::is_packed_beforehand(*context.program, sides.columns);
   double count = is_copied ? whole_footprint(context, sides.columns) : 0;
-  if (context.distance(sides.rows, context.outputs() + sides.r) != 1 || fills_up(context, sides))
+  const bool has_borders = !context.program->statements[context.statement].constraints.empty();
+  if (context.distance(sides.rows, context.outputs() + sides.r) != 1 || fills_up(context, sides) || has_borders)
     count += whole_footprint(context, sides.rows);
   return count * costs::copy_of_element(context.type);
 }
@@ -74,6 +75,7 @@ RegisterTile tile_of(const StageContext& context, const Sides& sides, int64_t ro
   tile.vector_loop = sides.v;
   tile.lanes = kTileColumns;
   tile.is_matrix_tiles = true;
+  tile.dot_loop = sides.r;
   tile.sizes.assign(static_cast<size_t>(context.outputs()), 1);
   tile.sizes[sides.p] = rows;
   tile.sizes[sides.v] = columns;
@@ -93,14 +95,6 @@ RegisterTile tile_of(const StageContext& context, const Sides& sides, int64_t ro
   // As the cost of dot products has it, of which a lane takes several terms at a time.
   tile.cost = tile.moves + kOperationsOfCycle * tiles * steps * cycles * iterations_in_lane(context);
   return tile;
-}
-
-// The reduction loop that default schedules have innermost: the rows' neighbours.
-int innermost_reduction(const StageContext& context, const Operand& rows) {
-  int best = 0;
-  for (int r = 1; r < context.reductions(); ++r)
-    if (context.distance(rows, context.outputs() + r) <= context.distance(rows, context.outputs() + best)) best = r;
-  return best;
 }
 
 void add_tiles(const StageContext& context, const Sides& sides, std::vector<RegisterTile>& tiles) {
@@ -126,6 +120,23 @@ void suit_copies(const StageContext& context, NestSchedule& stage, const codegen
   if (!codegen::suits_operands(*context.program, context.loops, stage, tiles)) copy_rows(context, stage, tiles, depth);
 }
 
+// Inside the parallel loops where all threads' copies are together no more than one for each: what one core wrote comes
+// slowly to another. 64 channels of 56 x 56 bytes, with borders, to 64 took 163 us with one copy for both threads, 136
+// so, from 128 channels in four panels 410 and 430 (two Emerald Rapids cores, 2026-12-01). Else 0.
+int depth_of_copy(const StageContext& context, const NestSchedule& stage, int number) {
+  const auto& operand = context.loops.operands[number];
+  std::vector<int64_t> extents = context.loops.output;
+  extents.insert(extents.end(), context.loops.reduction.begin(), context.loops.reduction.end());
+  const double whole = context.bytes(operand, extents);
+  double copies = 1;
+  for (int i = 0; i < stage.cpu().parallel; ++i) {
+    const int p = stage.order.front()[i];
+    copies *= static_cast<double>(trip_count(context.loops, stage, p, 0));
+    extents[p] = stage.tiles[p].front();
+  }
+  return copies * context.bytes(operand, extents) <= context.target->threads * whole ? stage.cpu().parallel : 0;
+}
+
 }  // namespace
 
 void copy_rows(const StageContext& context, NestSchedule& stage, const codegen::MatrixTiles& tiles, int depth) {
@@ -141,7 +152,8 @@ std::vector<RegisterTile> matrix_tiles_by_cost(const StageContext& context) {
   const auto forms = dot_products_of(context);
   std::vector<RegisterTile> tiles;
   if (std::find(forms.begin(), forms.end(), DotForm::Tiles) == forms.end() || keeps_order(context) ||
-      context.reductions() == 0 || context.loops.operands.size() != 2)
+      context.reductions() == 0 || context.loops.operands.size() != 2 ||
+      !codegen::borders_of(context.program->statements[context.statement], context.loops))
     return tiles;
   const auto& operands = context.loops.operands;
   for (int v = 0; v < context.outputs(); ++v)
@@ -152,7 +164,8 @@ std::vector<RegisterTile> matrix_tiles_by_cost(const StageContext& context) {
         if (p == v || !rows.affine || !columns.affine || !walks(columns, v) || walks(rows, v) || !walks(rows, p) ||
             walks(columns, p))
           continue;
-        add_tiles(context, {rows, columns, v, p, innermost_reduction(context, rows)}, tiles);
+        for (int r = 0; r < context.reductions(); ++r)
+          if (groups(context, {rows, columns, v, p, r}) > 1) add_tiles(context, {rows, columns, v, p, r}, tiles);
       }
   std::stable_sort(tiles.begin(), tiles.end(),
                    [](const RegisterTile& a, const RegisterTile& b) { return a.cost < b.cost; });
@@ -167,6 +180,13 @@ std::optional<NestSchedule> with_matrix_tiles(const StageContext& context, NestS
   if (!tiles) return std::nullopt;
   suit_copies(context, stage, *tiles, 0);
   if (!codegen::suits_operands(*context.program, context.loops, stage, *tiles)) return std::nullopt;
+  for (auto& copy : stage.packings) {
+    const bool has_borders = std::any_of(tiles->borders.begin(), tiles->borders.end(),
+                                         [&](const auto& border) { return border.operand == copy.operand; });
+    if (codegen::is_packed_beforehand(*context.program, context.loops.operands[copy.operand])) continue;
+    const int depth = depth_of_copy(context, stage, copy.operand);
+    if (has_borders || (copy.operand == tiles->row_operand && copy.depth == 0)) copy.depth = depth;
+  }
   return stage;
 }
 

@@ -17,6 +17,7 @@ struct RegisterTile : TileShape {
   double cost = 0;               // estimate for the whole statement, in vector operations of one core
   double moves = 0;              // of that, copies of operands and stores of results
   bool is_matrix_tiles = false;  // of a matrix unit (matrix_tile.h)
+  int dot_loop = -1;             // reduction loop that these take groups of
 };
 
 /// Vectors of some lanes, and the share of the time of one of the natural width that an operation on them takes.

@@ -224,10 +224,7 @@ void canonical_order(const StageContext& context, NestSchedule& stage) {
     const auto still = std::stable_partition(order.begin(), order.end(), [&](int p) { return !runs_once(p); });
     std::sort(still, order.end());
   }
-  auto& order = stage.reduction_order;
-  const auto still =
-      std::stable_partition(order.begin(), order.end(), [&](int r) { return context.loops.reduction[r] > 1; });
-  std::sort(still, order.end());
+  stage.reduction_order = codegen::with_idle_loops_first(context.loops, std::move(stage.reduction_order));
 }
 
 void repair_packings(const StageContext& context, NestSchedule& stage, Notes& notes) {

@@ -6,6 +6,7 @@
 #include "codegen/schedule/matrix_tiles.h"
 #include "codegen/target/host.h"
 #include "codegen/target/matrix_unit.h"
+#include "frontend/tensor/convert.h"
 #include "search/space/space.h"
 #include "tests/property/codegen/kernel_check.h"
 
@@ -154,6 +155,85 @@ TEST_CASE("tiles take what is computed on the way, sums that end early, and wind
   CHECK(has_tiles == has(program, schedule, "tdp"));
   for (const auto& target : test::runnable({with_unit().text()}))
     test::KernelCheck(program, target).expect_right(schedule);
+}
+
+namespace {
+
+const char* const kPadded2d =
+    "def f(TYPE(N,Y,X,C) I, TYPE(F,C,3,3) W) -> (O) {"
+    "  O(n,y,x,f) +=! (y+i-1 >= 0 && y+i-1 < Y && x+j-1 >= 0 && x+j-1 < X ? I(n,y+i-1,x+j-1,c) : 0) * W(f,c,i,j)"
+    "  where y in 0:Y, x in 0:X }";
+
+ir::Program typed(std::string text, const std::string& type, const ir::Sizes& sizes) {
+  for (size_t at; (at = text.find("TYPE")) != std::string::npos;) text.replace(at, 4, type);
+  return test::bound_program(text, sizes);
+}
+
+}  // namespace
+
+TEST_CASE("convolutions with and without padding have tiles by default, in either order of channels", "[property]") {
+  const std::string type = GENERATE("int8", "bfloat16");
+  const auto [text, sizes] = GENERATE(table<std::string, ir::Sizes>({
+      {kPadded2d, {{"N", 2}, {"Y", 5}, {"X", 19}, {"C", 72}, {"F", 35}}},
+      // Channels first, in steps of 2 with borders on one side alone.
+      {"def f(TYPE(N,C,Y,X) I, TYPE(F,C,3,3) W) -> (O) {"
+       "  O(n,f,y,x) +=! (2*y+i-1 >= 0 && 2*y+i-1 < Y && 2*x+j-1 >= 0 && 2*x+j-1 < X ? I(n,c,2*y+i-1,2*x+j-1) : 0)"
+       "    * W(f,c,i,j) where y in 0:9, x in 0:20 }",
+       {{"N", 1}, {"Y", 18}, {"X", 40}, {"C", 33}, {"F", 48}}},
+      // Wider holes than windows, and a constraint narrower than the tensor.
+      {"def f(TYPE(X,C) I, TYPE(3,C,F) W) -> (O) {"
+       "  O(x,f) +=! (x+3*j-4 >= 2 && x+3*j-4 < 30 ? I(x+3*j-4,c) : 0) * W(j,c,f) where x in 0:33 }",
+       {{"X", 31}, {"C", 64}, {"F", 32}}},
+      // One tap: loops that run once are not the ones that dot products take.
+      {"def f(TYPE(N,Y,X,C) I, TYPE(F,C,KH,KW) W) -> (O) { O(n,y,x,f) +=! I(n,y+i,x+j,c) * W(f,c,i,j) }",
+       {{"N", 1}, {"Y", 3}, {"X", 21}, {"C", 68}, {"F", 40}, {"KH", 1}, {"KW", 1}}},
+      {"def f(TYPE(N,C,Y,X) I, TYPE(F,C,KH,KW) W) -> (O) { O(n,f,y,x) +=! I(n,c,y+i,x+j) * W(f,c,i,j) }",
+       {{"N", 1}, {"Y", 3}, {"X", 37}, {"C", 64}, {"F", 48}, {"KH", 1}, {"KW", 1}}},
+  }));
+  auto program = typed(text, type, sizes);
+  // Constants, packed beforehand, have no zeros to fill groups of 4 bytes up.
+  const bool is_constant = GENERATE(false, true) && sizes.at("C") % 4 == 0;
+  program.tensors[program.inputs[1]].constant = is_constant;
+  CAPTURE(text, type, is_constant);
+  expect_right(program, default_schedule(program));
+}
+
+TEST_CASE("random schedules of tiles with borders compute what the reference does", "[property]") {
+  const auto program =
+      typed(kPadded2d, GENERATE("int8", "bfloat16"), {{"N", 2}, {"Y", 4}, {"X", 21}, {"C", 40}, {"F", 33}});
+  const search::Space space(program, with_unit());
+  search::Rng rng(5);
+  int with = 0;
+  for (int i = 0; i < 3000 && with < 8; ++i) {
+    const auto schedule = space.sample(rng).schedule;
+    REQUIRE(codegen::check_for(with_unit(), program, schedule));
+    if (!schedule.stages[0].nest().dot_tiles) continue;
+    ++with;
+    INFO(codegen::to_json(schedule).dump());
+    expect_right(program, schedule);
+  }
+  CHECK(with == 8);
+}
+
+TEST_CASE("what padding leaves out is not added where a weight is infinite or no number", "[property]") {
+  const auto program = typed(kPadded2d, "bfloat16", {{"N", 1}, {"Y", 6}, {"X", 20}, {"C", 64}, {"F", 32}});
+  const auto schedule = default_schedule(program);
+  REQUIRE(schedule.stages[0].nest().dot_tiles);
+  auto inputs = reference::random_inputs(program, 7);
+  // The tap above the first row: other rows' sums are infinite or no number, those of the first row numbers.
+  const double special = GENERATE(test::kNan, test::kInfinity);
+  auto& weights = inputs.at(program.inputs[1]);
+  for (int64_t f = 0; f < 32; ++f) tensor::store_real(DType::BF16, weights.data.data(), f * 64 * 9, special);
+  for (const auto& target : test::runnable({with_unit().text()}))
+    test::KernelCheck(program, inputs, target).expect_right(schedule);
+}
+
+TEST_CASE("terms with other conditions have no tiles") {
+  const auto program = test::bound_program(
+      "def f(int8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! (k <= m ? A(m,k) : 0) * B(k,n) where m in 0:M }",
+      {{"M", 64}, {"N", 64}, {"K", 64}});
+  CHECK_FALSE(default_schedule(program).stages[0].nest().dot_tiles);
+  test::KernelCheck(program).expect_right(search::Space(program, test::host(2)).default_schedule());
 }
 
 TEST_CASE("tiles of one kernel have one shape", "[property]") {
