@@ -409,22 +409,23 @@ struct Applier : Tiling {
     for (int p = 0; p < outputs(); ++p) in_part[loops.output_index[p]] = iterations[p] < loops.output[p];
     for (size_t r = 0; r < loops.reduction.size(); ++r)
       in_part[loops.reduction_index[r]] = iterations[outputs() + r] < loops.reduction[r];
-    auto cut = cut_indices(statement, in_part);
+    const auto left_out = cut_indices(statement, in_part);
     // And of the last block there may be less.
+    std::vector<bool> cut(statement.indices.size());
     for (size_t r = 0; r < loops.reduction.size(); ++r)
       if (const int64_t block = iterations[outputs() + r]; block > 0 && reductions[r] % block != 0)
         cut[loops.reduction_index[r]] = true;
     const auto& subscripts = loops.operands[packed.choice.operand].subscripts;
     for (size_t d = 0; d < subscripts.size(); ++d)
       for (const auto& term : std::get<ir::AffineExpr>(subscripts[d]).terms)
-        if (cut[term.first]) packed.unclamped[d] = false;
+        if (cut[term.first] || (left_out[term.first] && !packed.bordered[d])) packed.unclamped[d] = false;
     return packed;
   }
 
   // What reaches over both ends of a tensor is copied as it is, from one end to the other.
   void copy_whole_dimensions(PackedOperand& packed, std::vector<int64_t>& region) const {
     for (size_t d = 0; d < region.size(); ++d) {
-      if (packed.part || packed.unclamped[d] || region[d] < packed.extents[d] ||
+      if (packed.part || packed.unclamped[d] || packed.bordered[d] || region[d] < packed.extents[d] ||
           stage.follows_masked_loop(packed.choice.operand, d))
         continue;
       packed.func.bound(packed.vars[d], 0, static_cast<int>(packed.extents[d]));

@@ -61,18 +61,26 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
     packed.unclamped.push_back(always && stays_inside(statement, subscript, packed.extents[d]) &&
                                follows_loops(statement, loops, subscript));
   }
-  packed.bordered.resize(packed.vars.size());
   auto arguments = packed.vars;
+  if (dot && dot->column == choice.operand) {
+    packed.dot = dot;
+    packed.part = Var(fmt::format("{}_p{}_part", name, choice.operand));
+    Expr& along = subscripts[dot->dimension];
+    along = along * dot->width + *packed.part;
+    arguments.insert(arguments.begin(), *packed.part);
+  }
+  const auto places = subscripts;
   Expr inside;  // where an element is one that the sum reads; undefined: everywhere
   const auto restrict_to = [&](const Expr& counts) { inside = inside.defined() ? inside && counts : counts; };
+  packed.bordered.resize(packed.vars.size());
   for (const TileBorder& border : tiles ? tiles->borders : std::vector<TileBorder>()) {
     if (border.operand != choice.operand) continue;
     const auto d = static_cast<size_t>(border.dimension);
-    restrict_to(subscripts[d] >= static_cast<int>(border.first) && subscripts[d] < static_cast<int>(border.end));
-    subscripts[d] = Halide::clamp(Halide::likely(subscripts[d]), 0, static_cast<int>(packed.extents[d]) - 1);
+    restrict_to(places[d] >= static_cast<int>(border.first) && places[d] < static_cast<int>(border.end));
+    subscripts[d] = Halide::clamp(Halide::likely(places[d]), 0, static_cast<int>(packed.extents[d]) - 1);
     packed.bordered[d] = packed.unclamped[d] = true;
   }
-  const auto end_at = [&](Expr& along, int dimension) {
+  const auto end_at = [&](int dimension) {
     const auto extent = static_cast<int>(packed.extents[dimension]);
     const auto& affine = std::get<ir::AffineExpr>(operand.subscripts[dimension]);
     const int index = loops.reduction_index[dot->loop];
@@ -80,22 +88,15 @@ PackedOperand copy_in_kernel(const ir::Program& program, const ir::Statement& st
     const int64_t end = affine.terms.size() > 1 ? extent
                                                 : ir::range(statement.indices[index]).lo +
                                                       affine.constant.constant().value() + loops.reduction[dot->loop];
-    if (tiles) restrict_to(along < static_cast<int>(end));
-    along = Halide::min(Halide::likely(along), extent - 1);
+    if (tiles) restrict_to(places[dimension] < static_cast<int>(end));
+    subscripts[dimension] = Halide::min(Halide::likely(subscripts[dimension]), extent - 1);
   };
   if (tiles && tiles->is_filled_up && tiles->row_operand == choice.operand) {
-    end_at(subscripts[tiles->row_dimension], tiles->row_dimension);
+    end_at(tiles->row_dimension);
     packed.extents[tiles->row_dimension] += dot->width - loops.reduction[dot->loop] % dot->width;
   }
-  if (dot && dot->column == choice.operand) {
-    packed.dot = dot;
-    packed.part = Var(fmt::format("{}_p{}_part", name, choice.operand));
-    Expr& along = subscripts[dot->dimension];
-    along = along * dot->width + *packed.part;
-    if (loops.reduction[dot->loop] % dot->width != 0)  // the last group reaches beyond the sum, which leaves that out
-      end_at(along, dot->dimension);
-    arguments.insert(arguments.begin(), *packed.part);
-  }
+  // The last group reaches beyond the sum, which leaves that out.
+  if (packed.dot && loops.reduction[dot->loop] % dot->width != 0) end_at(dot->dimension);
   DType as = dot && dot->widened ? DType::I16 : tensor.type;
   if (tensor.type == DType::F16 && only_widened_halves(*statement.value)) as = DType::F32;
   Values elements = element(subscripts);

@@ -226,8 +226,8 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optiona
     reduction[cut->loop] += *stage_.piece * static_cast<int>(stage_.reduction_extents[cut->loop]);
   const auto indices = index_values(reduction);
   auto conditions = stage_.reductions() == 0 || schedule_.scan ? std::vector<Expr>() : conditions_at(indices);
-  if (only_if) conditions.push_back(*only_if);
   if (stage_.matrix_tiles && !conditions.empty()) conditions = known_to_tiles(conditions);
+  if (only_if) conditions.push_back(*only_if);
   auto of_row = indices;
   if (stage_.dot && stage_.ends_early(stage_.dot->loop) && !stage_.matrix_tiles) {
     Expr& position = reduction[stage_.dot->loop];

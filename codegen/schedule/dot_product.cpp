@@ -83,6 +83,11 @@ std::optional<DType> dot_product_type(const ir::Statement& statement) {
   return (*factors)[0] == DType::U8 ? DType::I8 : (*factors)[0];
 }
 
+bool leaves_shifted_out(const ir::Statement& statement) {
+  const auto factors = narrow_factors(statement);
+  return factors && (*factors)[0] == DType::I8 && (*factors)[1] == DType::I8 && !statement.constraints.empty();
+}
+
 bool has_dot_products_of(const Target& target, DType type) {
   return target.has_dot_products() || (type == DType::I16 && has_pairs(target, type));
 }
@@ -110,8 +115,7 @@ std::optional<DotProduct> dot_product(const ir::Statement& statement, const Loop
   dot.width = width_of(row, column, statement.accumulator) / (dot.widened ? 2 : 1);
   dot.loop = stage.reduction_order.back();
   dot.shifted = row == DType::I8 && column == DType::I8 && !dot.widened && !stage.dot_tiles;
-  // Where a constraint drops terms, the sum that sets the shift right would have to drop them, too.
-  if (dot.width == 0 || (dot.shifted && !statement.constraints.empty())) return std::nullopt;
+  if (dot.width == 0 || (dot.shifted && leaves_shifted_out(statement))) return std::nullopt;
   const int64_t extent = loops.reduction[dot.loop];
   const bool is_whole = stage.reduction_block[dot.loop] >= extent;
   if (extent < dot.width || (extent % dot.width != 0 && !is_whole)) return std::nullopt;

@@ -36,6 +36,10 @@ struct DotProduct {
 /// The type whose dot products a statement's terms are: BF16, I16 or, whatever their signs, I8.
 std::optional<DType> dot_product_type(const ir::Statement& statement);
 
+/// Whether products are of signed bytes, of which conditions leave terms out: the sum that sets the shift right has
+/// those.
+bool leaves_shifted_out(const ir::Statement& statement);
+
 /// Whether a CPU has dot products of the type, should bytes be widened for it, and as they are.
 bool has_pairs(const Target& target, DType type);
 bool has_dot_products_of(const Target& target, DType type);

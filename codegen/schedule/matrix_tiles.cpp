@@ -27,7 +27,7 @@ bool walks_alike(const ir::AffineExpr& a, const ir::AffineExpr& b) {
 /// Of the constraint: a dimension of either operand whose subscript it keeps between two numbers.
 std::optional<TileBorder> border_of(const Loops& loops, const ir::Constraint& constraint) {
   for (const Operand& operand : loops.operands)
-    for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+    for (size_t d = 0; operand.affine && d < operand.subscripts.size(); ++d) {
       const auto& subscript = std::get<ir::AffineExpr>(operand.subscripts[d]);
       if (!walks_alike(subscript, constraint.expr)) continue;
       const int64_t first = subscript.constant.constant().value() - constraint.expr.constant.constant().value();

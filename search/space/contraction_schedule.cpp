@@ -11,6 +11,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "codegen/schedule/dot_product.h"
 #include "codegen/schedule/packed_form.h"
 #include "codegen/target/costs.h"
 #include "search/space/choices.h"
@@ -30,6 +31,8 @@ namespace costs = codegen::costs;
 
 using codegen::NestSchedule;
 using codegen::Operand;
+
+constexpr int64_t kFewDots = 2;  // chosen: of fewer most of an instruction's neighbours may be filled up
 
 std::vector<int> unrolled_for_tile(const TileLayout& layout) {
   return unrolled_windows(layout.context, window_loops(layout.context, layout.tile.vector_loop), layout.tile);
@@ -74,6 +77,29 @@ std::vector<int> reduction_order(const TileLayout& layout) {
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return distance(a) > distance(b); });
   std::stable_partition(order.begin(), order.end(), [&](int r) { return r != layout.tile.dot_loop; });
   return order;
+}
+
+// The same with a loop last that dot products can be taken of, where that is not so of the innermost: the longest.
+std::vector<int> suited_to_dots(const TileLayout& layout, NestSchedule stage, std::vector<int> order) {
+  const auto& context = layout.context;
+  const auto with_last = [&](int r) {
+    auto result = order;
+    std::stable_partition(result.begin(), result.end(), [&](int one) { return one != r; });
+    return result;
+  };
+  const auto iterations = [&](int r) -> int64_t {
+    stage.reduction_order = with_last(r);
+    set_dot_product(stage, usual_dot_product(context));
+    const auto dot = codegen::dot_product(context.program->statements[context.statement], context.loops, stage);
+    const int64_t extent = context.loops.reduction[r];
+    return dot && extent >= kFewDots * dot->width ? extent : 0;
+  };
+  if (usual_dot_product(context) == DotForm::None || order.empty() || layout.tile.dot_loop >= 0) return order;
+  const auto busy = std::find_if(order.rbegin(), order.rend(), [&](int r) { return context.loops.reduction[r] > 1; });
+  if (busy == order.rend() || iterations(*busy) > 0) return order;
+  const int longest =
+      *std::max_element(order.begin(), order.end(), [&](int a, int b) { return iterations(a) < iterations(b); });
+  return iterations(longest) > 0 ? with_last(longest) : order;
 }
 
 // The same with taps that rows of the tile share last, so that what is loaded for one row is still there for the next.
@@ -441,9 +467,9 @@ NestSchedule contraction_stage(const StageContext& context, const RegisterTile& 
   const auto order = layout.loop_order(rows_outside, copies_lines);
   stage.order = {order};
   collect_neighbours(context, stage);
-  stage.reduction_order = reduction_order(layout);
   stage.reduction_block = context.loops.reduction;
   for (auto& block : stage.reduction_block) block = std::max<int64_t>(block, 1);
+  stage.reduction_order = suited_to_dots(layout, stage, reduction_order(layout));
   stage.reduction_unroll = unrolled_taps(layout);
 
   auto is_before_pack = [&](int p) {

@@ -465,10 +465,13 @@ bool is_reused(const StageContext& context) {
 }  // namespace
 
 std::vector<DotForm> dot_products_of(const StageContext& context) {
-  const auto type = codegen::dot_product_type(context.program->statements[context.statement]);
+  const auto& statement = context.program->statements[context.statement];
+  const auto type = codegen::dot_product_type(statement);
   std::vector<DotForm> forms{DotForm::None};
   if (!type) return forms;
-  if (codegen::has_dot_products_of(*context.target, *type)) forms.push_back(DotForm::Plain);
+  if (codegen::has_dot_products_of(*context.target, *type) &&
+      (context.target->device == codegen::Device::Gpu || !codegen::leaves_shifted_out(statement)))
+    forms.push_back(DotForm::Plain);
   if (type == DType::I8 && codegen::has_pairs(*context.target, *type)) forms.push_back(DotForm::Pairs);
   if (type != DType::I16 && context.target->has_matrix_tiles()) forms.push_back(DotForm::Tiles);
   return forms;

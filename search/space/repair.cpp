@@ -259,12 +259,12 @@ void repair_dot_width(const StageContext& context, NestSchedule& stage, Notes& n
   const bool has_dots = usual_dot_product(context) != DotForm::None;
   correct(stage.dot_product, stage.dot_product && has_dots && !stage.parallel_reduction, kNoDotProducts, notes);
   const bool is_of_bytes = stage.dot_product && codegen::dot_product_type(statement) == DType::I8;
-  correct(stage.dot_pairs,
-          is_of_bytes && stage.cpu().vector_loop < context.outputs() &&
-              (stage.dot_pairs || usual_dot_product(context) == DotForm::Pairs),
-          "its dot products are of other widths", notes);
   if (stage.dot_pairs || !context.target->has_matrix_tiles() || stage.cpu().lanes != codegen::kTileColumns)
     drop_matrix_tiles(stage, notes);
+  correct(stage.dot_pairs,
+          is_of_bytes && stage.cpu().vector_loop < context.outputs() &&
+              (stage.dot_pairs || (usual_dot_product(context) == DotForm::Pairs && !stage.dot_tiles)),
+          "its dot products are of other widths", notes);
   correct(stage.dot_product, stage.dot_product && codegen::dot_product(statement, context.loops, stage).has_value(),
           kNoDotProducts, notes);
   stage.dot_pairs &= stage.dot_product;

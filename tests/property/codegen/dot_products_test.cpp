@@ -45,6 +45,23 @@ TEST_CASE("sums of products of narrow numbers use dot-product instructions") {
   CHECK_FALSE(default_schedule(product("int8", "int8", 24, 96, 3)).stages[0].nest().dot_product);
 }
 
+TEST_CASE("convolutions have dot products along the channels, wherever these lie", "[property]") {
+  const auto [type, instruction] = GENERATE(
+      table<std::string, const char*>({{"bfloat16", "vdpbf16ps"}, {"int8", "vpdpwssd"}, {"uint8", "vpdpbusd"}}));
+  const auto read = GENERATE(as<std::string>(), "I(n,c,y+i-1,x+j-1)", "I(n,y+i-1,x+j-1,c)");
+  const bool is_first = read.find("c,") != std::string::npos;
+  const auto program = test::bound_program("def f(" + type + (is_first ? "(N,C,Y,X)" : "(N,Y,X,C)") + " I, " +
+                                               (type == "uint8" ? "int8" : type) + "(F,C,3,3) W) -> (O) { " +
+                                               (is_first ? "O(n,f,y,x)" : "O(n,y,x,f)") +
+                                               " +=! (y+i-1 >= 0 && y+i-1 < Y && x+j-1 >= 0 && x+j-1 < X ? " + read +
+                                               " : 0) * W(f,c,i,j) where y in 0:Y, x in 0:X }",
+                                           {{"N", 1}, {"C", 42}, {"F", 35}, {"Y", 9}, {"X", 31}});
+  CAPTURE(type, read);
+  CHECK(uses(program, instruction));
+  for (const auto& target : test::runnable({with_instructions().text(), "x86-64-linux-avx-avx2-f16c-fma-sse41"}))
+    test::KernelCheck(program, target).expect_right(search::Space(program, target).default_schedule());
+}
+
 TEST_CASE("dot products compute what the reference does", "[property]") {
   const auto text = GENERATE(
       // The shift by 128 and its correction must wrap like the sum: -128 * -128 over a long reduction, both operands.
