@@ -1,7 +1,6 @@
 #include "codegen/lower/terms.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "codegen/lower/expression.h"
@@ -216,8 +215,8 @@ bool Terms::find_repeated_operand() const {
 // else to do where zero times a float may be no number.
 std::vector<Expr> Terms::known_to_tiles(const std::vector<Expr>& conditions) const {
   if (!is_float(statement_.accumulator)) return {};
-  const Expr all = std::accumulate(conditions.begin() + 1, conditions.end(), conditions.front(),
-                                   [](const Expr& a, const Expr& b) { return a && b; });
+  Expr all = conditions.front();
+  for (const auto& condition : conditions) all = all && condition;
   return {Halide::Internal::Call::make(Halide::Bool(), kTileCondition, {all}, Halide::Internal::Call::PureExtern)};
 }
 
@@ -244,10 +243,9 @@ Term Terms::of(std::vector<Expr> reduction, const Expr& part, const std::optiona
     // A copy holds it so already.
     if (stage_.dot && stage_.dot->widened) result[0] = convert(result[0], Halide::Int(16));
     // Both factors are zero where a condition fails: dot products know no other way to leave a term out.
-    for (const auto& condition : stage_.dot ? conditions : std::vector<Expr>()) {
-      const Expr counts = stage_.matrix_tiles ? result[0] : Halide::likely(result[0]);
-      result[0] = Halide::select(condition, counts, Halide::Internal::make_zero(result[0].type()));
-    }
+    for (const auto& condition : stage_.dot ? conditions : std::vector<Expr>())
+      result[0] = Halide::select(condition, stage_.matrix_tiles ? result[0] : Halide::likely(result[0]),
+                                 Halide::Internal::make_zero(result[0].type()));
     return result;
   };
   if (stage_.dot) return {{dot_term(indices, of_row, read_operand)}};

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -101,13 +100,19 @@ Expr plain(Expr expr, const Lets& lets) {
   return substitute_in_all_lets(expr);
 }
 
-/// What `mutated` makes of the statement, which knows its name.
-Stmt inside_let(const LetStmt* op, Lets& lets, const std::function<Stmt()>& mutated) {
-  lets.emplace_back(op->name, op->value);
-  Stmt result = mutated();
-  lets.pop_back();
-  return result;
-}
+/// Knows the names around what it visits.
+class InsideLets : public IRMutator {
+ protected:
+  explicit InsideLets(Lets around = {}) : lets_(std::move(around)) {}
+  using IRMutator::visit;
+  Stmt visit(const LetStmt* op) override {
+    lets_.emplace_back(op->name, op->value);
+    Stmt result = IRMutator::visit(op);
+    lets_.pop_back();
+    return result;
+  }
+  Lets lets_;
+};
 
 /// An element's place as the tile's loops move it.
 struct Place {
@@ -274,9 +279,9 @@ Stmt set_tile(const std::string& name, const Expr& value) {
 }
 
 /// The production of one buffer of sums.
-class Production : public IRMutator {
+class Production : public InsideLets {
  public:
-  Production(std::string sums, Lets around) : sums_(std::move(sums)), lets_(std::move(around)) {}
+  Production(std::string sums, Lets around) : InsideLets(std::move(around)), sums_(std::move(sums)) {}
 
   // As it was where the loops are not as expected: right, and slow.
   Stmt made(const Stmt& body) {
@@ -305,7 +310,7 @@ class Production : public IRMutator {
   }
 
  private:
-  using IRMutator::visit;
+  using InsideLets::visit;
 
   // Of a term that a condition leaves out the other factor may be infinite or no number, and so is then the sum, to
   // which zero times that was added: such sums are made again, one by one.
@@ -360,10 +365,6 @@ class Production : public IRMutator {
     return Block::make(steps);
   }
 
-  Stmt visit(const LetStmt* op) override {
-    return inside_let(op, lets_, [&] { return IRMutator::visit(op); });
-  }
-
   // All tiles' products of so many groups; what several tiles have in common is loaded once.
   static Stmt step(const std::vector<Tile>& tiles, const std::vector<std::string>& names, const Expr& first,
                    int groups) {
@@ -407,16 +408,15 @@ class Production : public IRMutator {
 
   const std::string sums_;
   std::vector<std::pair<std::string, Tile>> tiles_;
-  Lets lets_;  // around
   bool is_known_ = true, has_conditions_ = false;
 };
 
-class Tiles : public IRMutator {
+class Tiles : public InsideLets {
  public:
   explicit Tiles(std::set<std::string> sums) : sums_(std::move(sums)) {}
 
  private:
-  using IRMutator::visit;
+  using InsideLets::visit;
   Expr visit(const Call* op) override {
     return op->name == kTileCondition ? mutate(op->args.front()) : IRMutator::visit(op);
   }
@@ -424,11 +424,7 @@ class Tiles : public IRMutator {
     if (!op->is_producer || sums_.count(op->name) == 0) return IRMutator::visit(op);
     return ProducerConsumer::make(op->name, true, mutate(Production(op->name, lets_).made(op->body)));
   }
-  Stmt visit(const LetStmt* op) override {
-    return inside_let(op, lets_, [&] { return IRMutator::visit(op); });
-  }
   const std::set<std::string> sums_;
-  Lets lets_;
 };
 
 }  // namespace
