@@ -215,7 +215,7 @@ bool Terms::find_repeated_operand() const {
 // else to do where zero times a float may be no number.
 std::vector<Expr> Terms::known_to_tiles(const std::vector<Expr>& conditions) const {
   if (!is_float(statement_.accumulator)) return {};
-  Expr all = conditions.front();
+  Expr all = Halide::Internal::const_true();
   for (const auto& condition : conditions) all = all && condition;
   return {Halide::Internal::Call::make(Halide::Bool(), kTileCondition, {all}, Halide::Internal::Call::PureExtern)};
 }

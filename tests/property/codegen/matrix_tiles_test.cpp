@@ -53,6 +53,22 @@ void expect_right(const ir::Program& program, const codegen::Schedule& schedule)
     test::KernelCheck(program, target).expect_right(schedule);
 }
 
+// So many drawn schedules of tiles, which come in no more tries than that.
+void expect_right_draws(const ir::Program& program, uint64_t seed, int tries, int wanted) {
+  const search::Space space(program, with_unit());
+  search::Rng rng(seed);
+  int with = 0;
+  for (int i = 0; i < tries && with < wanted; ++i) {
+    const auto schedule = space.sample(rng).schedule;
+    REQUIRE(codegen::check_for(with_unit(), program, schedule));
+    if (!schedule.stages[0].nest().dot_tiles) continue;
+    ++with;
+    INFO(codegen::to_json(schedule).dump());
+    expect_right(program, schedule);
+  }
+  CHECK(with == wanted);
+}
+
 }  // namespace
 
 TEST_CASE("a CPU with a matrix unit uses it by default, for either sign of bytes and for bf16") {
@@ -102,18 +118,7 @@ TEST_CASE("random schedules of tiles compute what the reference does", "[propert
   const auto program =
       test::bound_program("def f(int8(M,K,R) A, uint8(R,K,N) B) -> (C) { C(m,n) +=! A(m,k,r) * B(r,k,n) }",
                           {{"M", 33}, {"N", 50}, {"K", 3}, {"R", 40}});
-  const search::Space space(program, with_unit());
-  search::Rng rng(3);
-  int with = 0;
-  for (int i = 0; i < 1000 && with < 5; ++i) {
-    const auto schedule = space.sample(rng).schedule;
-    REQUIRE(codegen::check_for(with_unit(), program, schedule));
-    if (!schedule.stages[0].nest().dot_tiles) continue;
-    ++with;
-    INFO(codegen::to_json(schedule).dump());
-    expect_right(program, schedule);
-  }
-  CHECK(with == 5);
+  expect_right_draws(program, 3, 1000, 5);
 }
 
 TEST_CASE("constants are packed beforehand as tiles take them", "[property]") {
@@ -217,18 +222,7 @@ TEST_CASE("convolutions with and without padding have tiles by default, in eithe
 TEST_CASE("random schedules of tiles with borders compute what the reference does", "[property]") {
   const auto program =
       typed(kPadded2d, GENERATE("int8", "bfloat16"), {{"N", 2}, {"Y", 4}, {"X", 21}, {"C", 40}, {"F", 33}});
-  const search::Space space(program, with_unit());
-  search::Rng rng(5);
-  int with = 0;
-  for (int i = 0; i < 3000 && with < 8; ++i) {
-    const auto schedule = space.sample(rng).schedule;
-    REQUIRE(codegen::check_for(with_unit(), program, schedule));
-    if (!schedule.stages[0].nest().dot_tiles) continue;
-    ++with;
-    INFO(codegen::to_json(schedule).dump());
-    expect_right(program, schedule);
-  }
-  CHECK(with == 8);
+  expect_right_draws(program, 5, 3000, 8);
 }
 
 TEST_CASE("what padding leaves out is not added where a weight is infinite or no number", "[property]") {
